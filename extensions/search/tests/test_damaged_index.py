@@ -1,4 +1,4 @@
-"""An index that is not as it was written is refused, and an export to a full disk is an error."""
+"""An index that is not as it was written is refused."""
 
 import shutil
 from pathlib import Path
@@ -31,34 +31,23 @@ def every_7th_byte_changed(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", ["every 7th byte", "cut", "gone"])
-def test_an_index_that_is_not_as_it_was_written_is_neither_asked_nor_exported(index, tmp_path, capsys, damage):
+def test_an_index_that_is_not_as_it_was_written_is_not_asked(index, capsys, damage):
     names = index_files(index)
     assert len(names) == 8
-    commands = {
-        "search": ["search", "a red thing", "--index", str(index)],
-        "export": ["index", "--index", str(index), "--export", str(tmp_path / "out")],
-    }
+    search = ["search", "a red thing", "--index", str(index)]
     for name in names:
-        read_by = {
-            "captions.jsonl": {"search"},
-            "sentences.safetensors": {"search"},
-            "model.safetensors": {"search"},
-            "thumbnails.bin": set(),
-        }.get(name.split("/")[-1], {*commands})
         content = (index / name).read_bytes()
         damaged = {"every 7th byte": every_7th_byte_changed(content), "cut": content[:-1], "gone": None}[damage]
-        if damaged == content:
+        if damaged == content or name.endswith("thumbnails.bin"):  # which the page alone reads
             continue
         (index / name).unlink()
         if damaged is not None:
             (index / name).write_bytes(damaged)
+        assert main(search) == 2, name
         gone = name == "000001.json" and damaged is None
-        for command in sorted(read_by):
-            assert main(commands[command]) == 2, (name, command)
-            said(capsys.readouterr().err, str(index) if gone else Path(name).name, remedy=True)
-            assert not (tmp_path / "out").exists()
+        said(capsys.readouterr().err, str(index) if gone else Path(name).name, remedy=True)
         (index / name).write_bytes(content)
-    assert main(commands["search"]) == main(commands["export"]) == 0
+    assert main(search) == 0
 
 
 def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):

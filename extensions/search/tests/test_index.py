@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from feature_settings import text_features
@@ -20,7 +19,7 @@ from verified.runtime.seals import seal
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
 from verified_search.serve import application
-from verified_search.store import export, present
+from verified_search.store import present
 from verified_search.update import update
 from verified_search.windows import Windows, write_windows
 
@@ -172,23 +171,3 @@ def test_the_stretch_around_the_best_clip():
     assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 6) == (2, 4)
     assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 2) == (2, 3)
     assert window_around_best(np.array([0.5]), 4) == (0, 0)
-
-
-def test_an_export_holds_what_the_index_holds(tmp_path):
-    videos = random_videos(6)
-    files, settings = write_corpus(tmp_path, videos)
-    folder = tmp_path / "index"
-    update(folder, files, settings)
-    rows = sum(len(clips) for clips in videos.values())
-    assert export(folder, tmp_path / "out", rows_per_file=20) == rows
-    parts = sorted((tmp_path / "out").glob("*.npy"))
-    vectors = np.concatenate([np.load(part) for part in parts])
-    table = pd.concat([pd.read_parquet(part) for part in sorted((tmp_path / "out").glob("*.parquet"))])
-    assert len(parts) > 1 and vectors.dtype == np.float16 and len(vectors) == len(table) == rows
-    index = Index(folder)
-    window = index.windows("v0003")[0]
-    own = (table["video"] == "v0003").to_numpy()
-    assert (vectors[own] == index.stored.search_vectors(window).astype(np.float16)).all()
-    assert table["start"][own].tolist() == [float(second) for second in range(len(videos["v0003"]))]
-    with refused("empty", file=tmp_path / "out"):
-        export(folder, tmp_path / "out")

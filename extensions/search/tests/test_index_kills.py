@@ -5,15 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from faults.test_kill_points import given, place, start  # noqa: F401
 from kill_points import finished_by_repeating
-from small_index import random_videos, write_corpus
 
 from verified.io.video import VideoError
 from verified_search.folder import index_videos
 from verified_search.store import read_manifest
 from verified_search.survey import Survey
-from verified_search.update import update
 
 pytestmark = pytest.mark.night
 
@@ -31,7 +28,7 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
 
     monkeypatch.setattr("verified_search.folder.survey", look)
     monkeypatch.setattr("verified_search.folder.load_backbone", lambda name: object())
-    start, place = tmp_path / "start", tmp_path / "place"  # noqa: F811
+    start, place = tmp_path / "start", tmp_path / "place"
     (start / "videos").mkdir(parents=True)
     for name in ("a.mp4", "b.mp4", "broken.mp4"):
         (start / "videos" / name).write_bytes(name.encode())
@@ -43,10 +40,3 @@ def test_a_killed_index_of_a_folder_is_finished_by_repeating_it(tmp_path, monkey
         (start / "videos" / "c.mp4").write_bytes(b"c")
     kills = finished_by_repeating(start, place, lambda: index_videos(Path("videos"), Path("index")))
     assert kills > 20 and read_manifest(place / "index")["videos"] == 2
-
-
-def test_an_export_of_an_index(start, place):  # noqa: F811
-    files, settings = write_corpus(start / "corpus", random_videos(4, longest=5))
-    update(start / "index", files, settings)
-    kills = finished_by_repeating(start, place, given("index", "--index", "index", "--export", "vectors"))
-    assert kills > 3

@@ -15,7 +15,6 @@ def index_files(folder):
     return [
         ["search", "a red thing", "--index", "index", "--top", "3", "--json"],
         ["search", "a thing", "--index", "index", "--video", "v0001"],
-        ["index", "--index", "index", "--export", "vectors"],
     ]
 
 

@@ -48,7 +48,6 @@ def place_of(arguments: argparse.Namespace) -> Path:
     ),
     *WORKFLOW,
     *PLACE,
-    folder("--export", "write its vectors (npy) and their rows (parquet) for another engine", metavar="FOLDER"),
 )
 def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and report it; returns Snakemake's status if that fails."""
@@ -59,13 +58,8 @@ def index(arguments: argparse.Namespace) -> int:
     if arguments.videos:
         return _index_videos(arguments)
     folder = place_of(arguments)
-    if arguments.export:
-        from verified_search.store import export
-
-        print(f"{arguments.export}: {export(folder, arguments.export):,} vectors")
-        return 0
     if arguments.index:
-        raise InputError("--index names an index that is there", remedy="give --export, or a --configfile")
+        raise InputError("--index names an index that is there", remedy="give a folder of videos, or a --configfile")
     # The record says that a build ended; somebody may have removed the index since.
     anew = () if folder.is_dir() else ("--force",)
     if status := run_workflow(arguments, *anew, "--", record_of(folder)):
@@ -80,10 +74,6 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     from verified_search.folder import index_videos
     from verified_search.store import describe
 
-    if arguments.export:
-        raise InputError(
-            "a folder of videos is indexed as it is", remedy="put files there or take them away; --export takes --index"
-        )
     place = arguments.index or Path(f"{arguments.videos.resolve().name}.index")
     quiet()
     manifest = index_videos(arguments.videos, place, arguments.encoder)

@@ -3,8 +3,7 @@
 Build `N` is a folder with the windows of all videos, the annotated moments and a copy of the model, and `N.json`, its
 manifest. The manifest is sealed last, and only then earlier builds are removed: a killed change has no effect, and a
 search in progress continues with its open files. Videos that stay are copied from the build before; decoded data of a
-video file is in `decoded` until its build is in force. Changes are serialised by the file `.lock`. For another engine,
-an index is exported as vectors in row order and a table of rows.
+video file is in `decoded` until its build is in force. Changes are serialised by the file `.lock`.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ import numpy as np
 import torch
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, require_version
+from verified.io.files import require_version
 from verified.io.jsonl import iterate_jsonl, read_json, write_json
 from verified.nn.checkpoint import Form, load, save
 from verified.runtime.seals import seal, seal_of
@@ -194,58 +193,3 @@ def _presence(unrelated: list[float]) -> str:
     if unrelated:
         return f"{text}by {len(unrelated)} unrelated sentences, of which {PASSES:.0%} pass as here"
     return f"{text}unknown, no captions or captions of all kinds of things"
-
-
-ROWS_PER_FILE = 1_000_000
-
-
-def export(folder: Path, output: Path, rows_per_file: int = ROWS_PER_FILE) -> int:
-    """Write `vectors-00000.npy` (float16 [rows, D], length 1) and `rows-00000.parquet` (video, start, end in seconds; a
-    row per vector, in the same order), and more pairs of at most `rows_per_file` rows; returns the number of rows.
-
-    Vectors are compared by their inner product; a video's score is the largest of its rows'. The folder appears when
-    all files are complete. Raises InputError for an output folder that is not empty.
-    """
-    manifest = read_manifest(folder)
-    windows = Windows(build_folder(folder, manifest), manifest["build"])
-    if output.exists() and any(output.iterdir()):
-        raise InputError("is not empty", file=output, remedy="name a folder that is not there")
-    temporary = output.with_name(f".{output.name}.partial")
-    if temporary.exists():
-        shutil.rmtree(temporary)  # of a killed export
-    temporary.mkdir(parents=True)
-    vectors, names, spans = [], [], []
-    count = files = buffered = 0
-
-    def write() -> None:
-        nonlocal files, buffered
-        _write_part(temporary, files, np.concatenate(vectors), np.concatenate(names), np.concatenate(spans))
-        files, buffered = files + 1, 0
-        for column in (vectors, names, spans):
-            column.clear()
-
-    for window, position in enumerate(windows.video):
-        clip_vectors = windows.search_vectors(window).astype(np.float16)
-        if buffered and buffered + len(clip_vectors) > rows_per_file:
-            write()
-        starts = windows.offset[window] + np.arange(len(clip_vectors)) * windows.seconds[window]
-        vectors.append(clip_vectors)
-        names.append(np.full(len(clip_vectors), windows.videos[position]["video"], object))
-        spans.append(np.stack([starts, starts + windows.seconds[window]], axis=1))
-        buffered, count = buffered + len(clip_vectors), count + len(clip_vectors)
-    if buffered:
-        write()
-    temporary.replace(output)
-    return count
-
-
-def _write_part(output: Path, number: int, vectors: np.ndarray, names: np.ndarray, spans: np.ndarray) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    with atomic_path(output / f"vectors-{number:05d}.npy") as temporary, temporary.open("wb") as out:
-        np.lib.format.write_array_header_1_0(out, np.lib.format.header_data_from_array_1_0(vectors))
-        out.write(vectors.data)  # np.save reports a full disk by the number of items alone
-    table = pa.table({"video": pa.array(names.tolist(), pa.string()), "start": spans[:, 0], "end": spans[:, 1]})
-    with atomic_path(output / f"rows-{number:05d}.parquet") as temporary:
-        parquet.write_table(table, temporary)
