@@ -33,7 +33,14 @@ def test_the_video_model_sees_the_right_frames_and_the_stated_numbers(tmp_path):
         assert [number_of(frame) for frame in request.frames] == list(range(16 * number, 16 * number + 16))
         assert request.frame_times == pytest.approx(np.arange(16) / 8)
         assert (request.slots["duration"], request.slots["frame_number"]) == ("2", "16")
-        assert request.slots["questions"].count("\n") == 4
+        lines = request.slots["questions"].splitlines()
+        assert [line.partition(". ")[0] for line in lines] == list("12345")
+    candidates = [request for request in engine.requests if request.task == "dynamics_candidates"]
+    for request, follow_up in zip(answers, candidates, strict=True):
+        questions = [line for line in follow_up.slots["questions_and_answers"].splitlines() if "(Q)" in line]
+        assert [line.replace("(Q) ", "").replace('"', "") for line in questions] == request.slots[
+            "questions"
+        ].splitlines()
 
 
 def test_each_video_is_decoded_once_and_not_at_all_when_all_is_known(tmp_path, monkeypatch):
