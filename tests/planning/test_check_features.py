@@ -1,8 +1,8 @@
 """Features that are given as files are held against annotations, by `verified check` and by training."""
 
-import h5py
 import numpy as np
 import pytest
+from feature_settings import write_arrays
 
 from verified.config import read
 from verified.io.jsonl import write_jsonl
@@ -15,14 +15,6 @@ def clips(count=20):
     return np.ones((count, DIM), np.float32)
 
 
-def write(path, items, **attributes):
-    path.parent.mkdir(exist_ok=True)
-    with h5py.File(path, "w") as file:
-        file.attrs.update(attributes)
-        for key, values in items.items():
-            file.create_dataset(key, data=values)
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Annotations of three splits of one video each, with features that fit."""
@@ -31,9 +23,9 @@ def folder(tmp_path):
         row |= {"fig_desc": "a red door", "fig_desc_score": 1.0}
         (tmp_path / "ann").mkdir(exist_ok=True)
         write_jsonl(tmp_path / "ann" / f"{split}.jsonl", [row])
-    write(tmp_path / "feat/video.h5", {f"{split}0": clips() for split in ("train", "val", "test")}, dim=DIM)
+    write_arrays(tmp_path / "feat/video.h5", {f"{split}0": clips() for split in ("train", "val", "test")}, dim=DIM)
     for captions in ("cog", "fig"):
-        write(tmp_path / f"feat/text-{captions}.h5", {str(number): clips(4) for number in range(3)}, dim=DIM)
+        write_arrays(tmp_path / f"feat/text-{captions}.h5", {str(number): clips(4) for number in range(3)}, dim=DIM)
     (tmp_path / "c.yaml").write_text(
         f"""
 name: own
@@ -69,7 +61,9 @@ ODD = {
 
 @pytest.mark.parametrize(("values", "attributes", "named"), ODD.values(), ids=ODD)
 def test_features_that_do_not_fit_are_named_before_a_run(folder, values, attributes, named):
-    write(folder / "feat/video.h5", {"train0": values(), "val0": clips(), "test0": clips()}, dim=DIM, **attributes)
+    write_arrays(
+        folder / "feat/video.h5", {"train0": values(), "val0": clips(), "test0": clips()}, dim=DIM, **attributes
+    )
     ((level, message),) = (one for one in found(folder) if "video.h5" in one[1] and any(n in one[1] for n in named))
     assert level == "problem" and "val0" not in message
 
@@ -78,7 +72,7 @@ def test_features_that_do_not_fit_are_named_before_a_run(folder, values, attribu
     ("key", "hint"), [("v_train0", "v_train0"), ("train0.mp4", "train0.mp4"), ("other", "no features of: train0")]
 )
 def test_an_id_that_is_not_there_is_named_with_the_one_meant(folder, key, hint):
-    write(folder / "feat/video.h5", {key: clips(), "val0": clips(), "test0": clips()}, dim=DIM)
+    write_arrays(folder / "feat/video.h5", {key: clips(), "val0": clips(), "test0": clips()}, dim=DIM)
     ((level, message),) = found(folder)
     assert level == "problem" and hint in message
 

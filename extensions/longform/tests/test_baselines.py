@@ -15,7 +15,6 @@ from verified_longform.recall import first_hits, recall
 from verified_longform.zero_shot import rank_proposals
 
 FIXTURES = Path(__file__).parent / "fixtures"
-MOVIE = 33_231  # frames of 110.77 minutes
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +68,6 @@ def test_scores_are_the_cosines_of_pooled_proposals():
         assert ranked[0, :2] == pytest.approx(grid.seconds(spans[cosines.argmax()]))
 
 
-@pytest.mark.parametrize(
-    "seconds, least",
-    [(0.2, 0.25), (0.4, 0.50), (0.6, 0.67), (1, 0.80), (4.1, 0.85), (12, 0.88), (20, 0.77), (25.6, 0.72), (40, 0.62),
-     (50, 0.496)],
-)  # fmt: skip
-def test_the_oracle_by_length_of_the_moment(seconds, least):
-    phases = 100 + np.arange(0, 12.8, 0.05)
-    lowest = min(oracle_iou(Grid(), MOVIE, start, start + seconds) for start in phases)
-    assert lowest == pytest.approx(least, abs=0.005)
-
-
 def test_the_oracle_looks_at_every_proposal():
     grid, random = Grid(), np.random.default_rng(3)
     spans = grid.seconds(grid.proposals(900))
@@ -89,22 +77,6 @@ def test_the_oracle_looks_at_every_proposal():
         assert hit_shares(grid, 900, start, end) == pytest.approx(
             [(tiou(*spans.T, start, end) > threshold).mean() for threshold in (0.1, 0.3, 0.5)]
         )
-
-
-@pytest.mark.parametrize(
-    "frames, seconds, percent, within",
-    [
-        (MOVIE, 1, (0.044, 0.013, 0.003), 0.002), (MOVIE, 2, (0.071, 0.026, 0.009), 0.002),
-        (MOVIE, 3, (0.086, 0.038, 0.014), 0.002), (MOVIE, 4.1, (0.095, 0.047, 0.018), 0.003),
-        (MOVIE, 8, (0.133, 0.057, 0.023), 0.002), (900, 2, (2.56, 0.95, 0.31), 0.06),
-        (900, 4.1, (3.59, 1.77, 0.66), 0.1), (900, 8, (4.97, 2.18, 0.89), 0.06), (150, 4.1, (23.6, 11.8, 4.4), 0.8),
-    ],
-)  # fmt: skip
-def test_chance_by_geometry(frames, seconds, percent, within):
-    latest = frames / 5 - seconds
-    starts = np.linspace(0 if frames < 1000 else 60, latest if frames < 1000 else 6400, 400)
-    shares = [hit_shares(Grid(), frames, start, start + seconds) for start in starts]
-    assert np.abs(100 * np.mean(shares, axis=0) - percent).max() < within
 
 
 def test_expected_recall_gives_the_published_row_of_random_chance():

@@ -3,10 +3,10 @@
 import json
 import wave
 
-import h5py
 import numpy as np
 import pytest
 import yaml
+from feature_settings import write_arrays
 from refusals import names
 from sounds import tone
 
@@ -90,14 +90,6 @@ def clips(count=20):
     return np.ones((count, DIM), np.float32)
 
 
-def write(path, items, **attributes):
-    path.parent.mkdir(exist_ok=True)
-    with h5py.File(path, "w") as file:
-        file.attrs.update(attributes)
-        for key, values in items.items():
-            file.create_dataset(key, data=values)
-
-
 def found(folder):
     return [(one.level, one.message) for one in feature_findings(read(folder / "c.yaml"))]
 
@@ -110,9 +102,9 @@ def movies(tmp_path):
         for number, movie in enumerate("ab")
     }
     (tmp_path / "test.json").write_text(json.dumps(rows))
-    write(tmp_path / "feat/frames.h5", {movie: clips(100) for movie in "ab"})
-    write(tmp_path / "feat/tokens.h5", {number: clips(4) for number in rows})
-    write(tmp_path / "feat/sentences.h5", {number: np.ones(DIM, np.float32) for number in rows})
+    write_arrays(tmp_path / "feat/frames.h5", {movie: clips(100) for movie in "ab"})
+    write_arrays(tmp_path / "feat/tokens.h5", {number: clips(4) for number in rows})
+    write_arrays(tmp_path / "feat/sentences.h5", {number: np.ones(DIM, np.float32) for number in rows})
     source = {"kind": "mad", "annotations": {"test": f"{tmp_path}/test.json"}}
     source |= {name: f"{tmp_path}/feat/{name}.h5" for name in ("frames", "tokens", "sentences")}
     section = {"datasets": {"mine": {"title": "Mine", "source": source}}, "models": ["zero-shot"]}
@@ -131,6 +123,6 @@ NAMED = {
 def test_every_feature_file_that_is_named_is_opened(tmp_path, file, items, level, named):
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(movies(tmp_path)))
     assert {kind for kind, _ in found(tmp_path)} == {"ok"}
-    write(tmp_path / f"feat/{file}.h5", items)
+    write_arrays(tmp_path / f"feat/{file}.h5", items)
     ((said, message),) = (one for one in found(tmp_path) if one[0] != "ok")
     assert said == level and f"{file}.h5" in message and named in message

@@ -123,7 +123,7 @@ def test_both_encoders_give_what_the_checkpoint_computes(imported, tensors):
     scaled = ((torch.from_numpy(pixels).float() - mean) / deviation).permute(0, 3, 1, 2)
     expected = torch.stack([_picture(one, tensors) for one in scaled])
     assert np.abs(encoder(pixels) - expected.numpy()).max() < 1e-4
-    ((tokens, whole),) = encoder.sentences(["ab a"])
+    (tokens, whole), _ = encoder.sentences(["ab a", "abc de"])  # the longer one pads the first
     ids = torch.tensor([52, 0, 27, 26, 53])  # start, a, b</w>, a</w>, end
     assert len(tokens) == len(ids) and np.abs(whole - _words(ids, tensors).numpy()).max() < 1e-4
 

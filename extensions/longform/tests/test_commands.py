@@ -74,22 +74,16 @@ def _described(folder, *movies):
 SETTINGS = Collection(rate=RATE, window_seconds=10, most_seconds=20)
 
 
-def test_described_movies_become_annotations(tmp_path):
-    manifest = _described(tmp_path, ("f", ""))
-    found = collect_part(manifest, ALL, SETTINGS)
-    ((row,), (report,)) = found["rows"]["train"], found["reports"]
-    assert row["sentence"] == "A door opens." and (row["start"], row["end"]) == (48.766, 51.766)
-    assert report["delay"] == 1.234
-    (tmp_path / "manifest.csv").write_text("movie,track\n")
-    with refused("described, transcript, subtitles", file=manifest):
-        collect_part(manifest, ALL, SETTINGS)
-
-
 def test_a_movie_that_cannot_be_read_is_left_out_with_the_reason(tmp_path):
     manifest = _described(tmp_path, ("a", ""), ("b", "latin.srt"), ("c", "missing.srt"), ("d", "long" * 100))
     found = collect_part(manifest, ALL, SETTINGS)
-    assert [(row["movie"], row["start"]) for row in found["rows"]["train"]] == [("a", 48.766)]
+    (row,) = found["rows"]["train"]
+    assert (row["movie"], row["sentence"], row["start"], row["end"]) == ("a", "A door opens.", 48.766, 51.766)
+    assert found["reports"][0]["delay"] == 1.234
     summary = summarise_reports(found["reports"])
     assert (summary["movies"], summary["collected"], summary["without_subtitles"]) == (4, 1, 1)
     for movie, file in (("b", "latin.srt"), ("c", "missing.srt"), ("d", "longlong")):
         assert file in summary["left_out"][movie]
+    manifest.write_text("movie,track\n")
+    with refused("described, transcript, subtitles", file=manifest):
+        collect_part(manifest, ALL, SETTINGS)

@@ -1,8 +1,8 @@
 """Questions in plans: what a configuration refuses and needs, what a check says, and what a quote counts."""
 
-import h5py
 import numpy as np
 import pytest
+from feature_settings import write_arrays
 
 from verified.config import load
 from verified.io.jsonl import write_json, write_jsonl
@@ -77,13 +77,6 @@ def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path)
     ]
 
 
-def write(path, items):
-    path.parent.mkdir(exist_ok=True)
-    with h5py.File(path, "w") as file:
-        for key, values in items.items():
-            file.create_dataset(key, data=values)
-
-
 def clips(count):
     return np.ones((count, 16), np.float32)
 
@@ -95,8 +88,8 @@ def test_clips_of_published_weights_are_held_against_the_videos_of_given_questio
     given = {"checkpoint": "none.safetensors", "video": f"{tmp_path}/clips.h5"}
     suite = {"released": {"val": {"questions": f"{tmp_path}/val.jsonl"}}, "published": {"univtg": given}}
     settings = load({"name": "own", "rextime": suite})
-    write(tmp_path / "clips.h5", {video: clips(10) for video in "ab"})
+    write_arrays(tmp_path / "clips.h5", {video: clips(10) for video in "ab"})
     assert [finding.level for finding in feature_findings(settings)] == ["ok"]
-    write(tmp_path / "clips.h5", {"a": clips(20), "b": clips(10)})
+    write_arrays(tmp_path / "clips.h5", {"a": clips(20), "b": clips(10)})
     (finding,) = (finding for finding in feature_findings(settings) if finding.level != "ok")
     assert finding.level == "problem" and "clips.h5" in finding.message and "a (20 clips" in finding.message
