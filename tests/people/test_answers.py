@@ -120,9 +120,6 @@ def test_measures_are_majorities_and_medians_per_caption():
         "S_dynamics": 3,
         "S_total": 3.5,
     }
-    per_answer = summarise(answers, key, per_answer=True)["measures"]
-    assert per_answer["R_s_percent"]["value"] == pytest.approx(200 / 3)
-    assert per_answer["S_total"]["value"] == pytest.approx(18 / 6)
 
 
 @pytest.fixture(scope="module")

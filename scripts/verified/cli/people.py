@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.cli.command import SNAKEMAKE, command, flag, folder, only_for, option, output
+from verified.cli.command import SNAKEMAKE, command, folder, only_for, option, output
 from verified.cli.forms import AnswerPages
 from verified.errors import InputError
 from verified.extension import extensions, named
@@ -61,7 +61,7 @@ def _study_answers(arguments: argparse.Namespace) -> None:
         expected = len(key["participants"][participant - 1])
         came = f"{expected - len(numbers)} of {expected}" if participant in collected.unfinished else "no"
         print(f"{came} answers of participant {participant}; open questions: {', '.join(map(str, numbers))}")
-    summary = summarise(collected.answers, key, arguments.per_answer, arguments.raters)
+    summary = summarise(collected.answers, key, arguments.raters)
     summary["unfinished"] = collected.unfinished
     write_jsonl(target / "answers.jsonl", collected.answers)
     write_json(target / "summary.json", summary)
@@ -99,9 +99,8 @@ STUDY = AnswerPages(
     "the answers of a study",
     "study",
     _study_answers,
-    ("per_answer", "raters"),
+    ("raters",),
     (
-        flag("--per-answer", "study: let every answer count instead of one verdict per caption"),
         option(
             "--raters",
             type=int,

@@ -232,10 +232,9 @@ def studies(settings: Shown, collection: Collection) -> list[str]:
                 f"{grade} {'–' if agreement['alpha'] is None else format(agreement['alpha'], '.2f')}"
                 for grade, agreement in study["agreement"].items()
             )
-            counted = "one verdict per caption" if study["verdict"] == "caption" else "every answer counts"
             lines.append(
                 f"{data_set.title}: study {study['study']}, {study['answers']} answers of "
-                f"{_who(study)}, {counted}; Krippendorff's alpha: {alphas}."
+                f"{_who(study)}, one verdict per caption; Krippendorff's alpha: {alphas}."
             )
     return lines
 

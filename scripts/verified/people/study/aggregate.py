@@ -15,19 +15,12 @@ RESAMPLES = 1000
 LEVELS = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
 
 
-def verdicts(matrix: np.ndarray, per_answer: bool) -> np.ndarray:
-    """One value per caption, [questions]: the median of its grades, which for yes and no is the majority.
-
-    With `per_answer`, the mean: every answer counts, which gives finer steps than the published multiples of 2 % and
-    0.02. An evenly split even number of raters gives one half.
-    """
-    return np.nanmean(matrix, axis=0) if per_answer else np.nanmedian(matrix, axis=0)
-
-
-def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, raters: int | None = None) -> dict:
+def summarise(answers: list[dict], key: Mapping, raters: int | None = None) -> dict:
     """Summarise the captions with grades of at least `raters` people (the study's own number if None).
 
-    Measures with 95 % intervals over captions, and Krippendorff's alpha of each of the three questions.
+    The verdict on a caption is the median of its grades, which for yes and no is the majority; an evenly split even
+    number of raters gives one half. Measures have 95 % intervals over captions, and each of the three questions
+    Krippendorff's alpha.
 
     R_s is the share (%) of statics captions judged to have richer static information, R_d likewise for dynamics; S is
     the mean accuracy grade of statics, of dynamics, and of all. `missing` lists the participants without answers,
@@ -48,7 +41,7 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
         )
     types = np.array([row["type"] for row in key["questions"]])[complete]
     matrices = {grade: matrix[:, complete] for grade, matrix in whole.items()}
-    values = {grade: verdicts(matrix, per_answer) for grade, matrix in matrices.items()}
+    values = {grade: np.nanmedian(matrix, axis=0) for grade, matrix in matrices.items()}
     everything = np.ones(len(types), dtype=bool)
     wanted = {
         "R_s_percent": (100 * values["statics"], types == "statics"),
@@ -61,7 +54,6 @@ def summarise(answers: list[dict], key: Mapping, per_answer: bool = False, rater
         "dataset": key["dataset"],
         "title": key["title"],
         "study": key["study"],
-        "verdict": "answer" if per_answer else "caption",
         "participants": len(key["participants"]),
         "missing": [int(position) + 1 for position in np.flatnonzero(answered == 0)],
         "raters": wanted_raters,
