@@ -1,4 +1,4 @@
-"""An embedder that knows bright and dark alone, and videos of both, for tests of what is made of vectors."""
+"""An embedder that tells bright from dark, and videos of both, for tests of vectors."""
 
 from pathlib import Path
 

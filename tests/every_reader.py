@@ -1,4 +1,4 @@
-"""What every page keeps: it fits three widths in two schemes, and the Tab key comes to all that can be used, seen and
+"""Checks of every page: it fits three widths in two schemes, and the Tab key comes to all that can be used, seen and
 named."""
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Settings of features, as jobs get them, and files of features."""
+"""Settings of features, as jobs get them."""
 
 from collections.abc import Mapping
 from pathlib import Path

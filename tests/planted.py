@@ -1,4 +1,4 @@
-"""A small corpus with a planted signal: what a query names can be read from the clips of its moment."""
+"""A small corpus with a planted signal: the clips of a moment encode the words of its query."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

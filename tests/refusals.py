@@ -1,4 +1,4 @@
-"""What tests ask of an error: that it is a user's to mend and names its file, row, key or value. Never its wording.
+"""Checks of an error: that a user can fix it and names its file, row, key or value. Never its wording.
 
 A sentence may become better without a test noticing; two errors that a user must tell apart name different things.
 """

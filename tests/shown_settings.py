@@ -1,4 +1,4 @@
-"""What tables show of a small configuration, for tests of the tables."""
+"""The part of a small configuration that tables show, for tests of the tables."""
 
 from verified.config import load
 from verified.tables.shown import Shown, select_shown

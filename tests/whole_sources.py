@@ -1,4 +1,4 @@
-"""Files without a fault of the kinds that come from elsewhere, or are checked as a whole, and what reads them."""
+"""Faultless files from elsewhere, or of forms checked as a whole, and their readers."""
 
 import shutil
 from pathlib import Path

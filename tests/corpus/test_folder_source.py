@@ -1,4 +1,4 @@
-"""A user's folder of videos and moments file: what is used, what is left out and why, and what stops the run."""
+"""A user's folder of videos and moments file: usable rows, exclusions with reasons, and errors that stop the run."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The rendered demo: the same seed gives the same bytes, and what is written agrees with itself."""
+"""The rendered demo: the same seed gives the same bytes, and its files are consistent."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A training step: what the switches do, one process against several, and going on after a kill."""
+"""A training step: the switches, one process against several, and resuming after a kill."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""Every command that reads files of others, with files damaged and options mistyped: it succeeds or says what is wrong.
+"""Every command that reads files of others, with files damaged and options mistyped: it succeeds or names the error.
 
 VERIFIED_FUZZ_CASES sets how many cases run; VERIFIED_FUZZ_SEED which (both are printed). Each case starts from whole
 files, and its number is all that decides it: VERIFIED_FUZZ_SEED=N VERIFIED_FUZZ_CASES=1 repeats case N alone.

@@ -1,4 +1,4 @@
-"""Endpoints that flood, trickle, pack, lie or send calls elsewhere: bounded in time and memory, typed, kept nowhere."""
+"""Endpoints that flood, trickle, pack, lie or redirect: bounded in time and memory, typed, never recorded."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Every command that writes, killed before each of its changes of a file: repeated, it leaves what it would have left.
+"""Every command that writes, killed before each of its changes of a file: repeated, it leaves the same files.
 
 The index has its own tests in tests/search/test_index_kills.py, jobs of a run in tests/workflow/test_kills.py.
 """

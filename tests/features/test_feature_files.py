@@ -1,4 +1,4 @@
-"""`verified lint`: what a file holds, and what is wrong with it."""
+"""`verified lint`: contents and errors of a file of features."""
 
 import h5py
 import numpy as np

@@ -1,4 +1,4 @@
-"""The figures: what they pick, what they say, that hostile texts come out as text, and the same bytes each time.
+"""The figures: chosen examples, texts, hostile texts as text, and the same bytes each time.
 
 Glyphs are outlines, so that no font is needed to read a figure; matplotlib notes each text beside them, as a comment.
 """

@@ -1,4 +1,4 @@
-"""What needs a GPU: make test-gpu. Each test says why it is left out where there is none.
+"""Tests that need a GPU: make test-gpu. Without one, each is skipped with the reason.
 
 GPU_TESTS_ON=cpu runs the same code on the CPU at tiny sizes, to try the tests themselves.
 """

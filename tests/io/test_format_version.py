@@ -1,4 +1,4 @@
-"""What another version of the program wrote is refused by file, with what to do: every form that states its version.
+"""Files of another version of the program are refused by name, with a remedy: every form that states its version.
 
 Files of tensors have a test of their own (tests/nn/test_checkpoint.py).
 """

@@ -1,4 +1,4 @@
-"""A long list, element by element, holds what the whole document holds when it is read at once."""
+"""A long list read element by element equals the document read at once."""
 
 import json
 import math

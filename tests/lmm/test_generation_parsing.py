@@ -1,4 +1,4 @@
-"""Parsing: every printed format, and what models make of it."""
+"""Parsing: every printed format, and the distortions of models."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The quote: counted on the plan before anything runs, and exact about what the ledger holds."""
+"""The quote: counted before anything runs, and exact for recorded calls."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Cassettes written by hand: what the file holds is answered, by caption and task, under their own name."""
+"""Cassettes written by hand answer by caption and task, under their own name."""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The ledger: attempts, full disks, killed jobs, zero-filled and changed lines; what is forgotten."""
+"""The ledger: attempts, full disks, killed jobs, zero-filled and changed lines, deletion."""
 
 import contextlib
 import json

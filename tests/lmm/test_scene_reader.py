@@ -1,4 +1,4 @@
-"""The demo's engine on real decoded files: what it sees, what it says, and what it corrupts."""
+"""The demo's engine on real decoded files: its view, its words, its corruptions."""
 
 import dataclasses
 import io

@@ -1,4 +1,4 @@
-"""One form of checkpoint: what it holds comes back, and what is not of the form or version is refused with a remedy."""
+"""Our checkpoints: a round trip, and refusal with a remedy of other forms and versions."""
 
 import json
 

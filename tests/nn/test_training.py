@@ -1,4 +1,4 @@
-"""The training loop: what one step is, when rows are written, when it ends, and going on after a kill."""
+"""The training loop: steps, rows of the log, the end, and resuming after a kill."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""`--changed`: an edit selects the tests that import what was edited, however indirectly, and no others."""
+"""`--changed`: an edit selects the tests that import the edited file, however indirectly, and no others."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Reviewers' decisions: what they come to, what is refused, and which captions are given out after them."""
+"""Reviewers' decisions: their result, refused files, and the captions published after them."""
 
 import pytest
 from candidate_rows import score_row

@@ -1,4 +1,4 @@
-"""Make what config/rehearsal.yaml reads: tiny models, UMT's file, videos and annotations (see the Makefile).
+"""Make the inputs of config/rehearsal.yaml: tiny models, UMT's file, videos and annotations (see the Makefile).
 
 PYTHONPATH=tests python tests/rehearsal/prepare.py FOLDER [VIDEOS A DATA SET]
 """

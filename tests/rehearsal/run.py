@@ -1,4 +1,4 @@
-"""The rehearsal in one start: what docs/paper-run.md walks through, a SIGKILL at a drawn stage, and the next start.
+"""The rehearsal in one start: the steps of docs/paper-run.md, a SIGKILL at a drawn stage, and the next start.
 
 PYTHONPATH=scripts:tests:tests/torchvision_site python tests/rehearsal/run.py [--seed N]
 """

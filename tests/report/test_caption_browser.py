@@ -1,4 +1,4 @@
-"""The caption browser: what it holds, and what a reader sees in it, with captions that try to be anything but text."""
+"""The caption browser: its data and its view, with captions that try to be anything but text."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The report: its front page, and what its rules ask for by kind of data set."""
+"""The report: its front page, and the inputs of its rules by kind of data set."""
 
 import pytest
 from given import fig

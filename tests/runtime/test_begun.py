@@ -1,4 +1,4 @@
-"""What a failed job left undone is built by the next run, with what depends on it, whichever target is asked for."""
+"""The next run rebuilds a failed job's missing outputs and their dependents, for any target."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A killed job takes along what it started, and leaves no lock behind: the next start is not held up."""
+"""A killed job takes its child processes along and leaves no lock that delays the next start."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""`verified debug`: a rule's script by hand, with what Snakemake would hand it."""
+"""`verified debug`: a rule's script by hand, with the object that Snakemake would give it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Digests follow imports: what a script uses is in its digest, and nothing that decides no bytes."""
+"""Digests follow imports: a script's modules are in its digest, and no module that cannot change its output."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""What commands read is held against its seal: whatever opens it, once in a process, and nobody else's files."""
+"""Commands check their inputs against seals: by any reader, once a process, and no foreign files."""
 
 import gzip
 import json

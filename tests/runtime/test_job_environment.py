@@ -1,4 +1,4 @@
-"""What a workflow's jobs find in their environment, and that what the user has set stands."""
+"""Environment variables of jobs; values that the user has set win."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Seals: every kind of file, every kind of damage; what is said about it; jobs that check first and seal last."""
+"""Seals: every kind of file and damage, messages, jobs that check first and seal last."""
 
 import hashlib
 import shutil

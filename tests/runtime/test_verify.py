@@ -1,4 +1,4 @@
-"""`verified verify`: finds what is not as it was written, and nothing else, and says how it is built again."""
+"""`verified verify`: finds changed files, and nothing else, and says how to rebuild them."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The checks against the truth: what they count, and that comparisons use all trainings."""
+"""Checks against the truth: their counts, and comparisons over all trainings."""
 
 from dataclasses import replace
 

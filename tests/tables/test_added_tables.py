@@ -1,4 +1,4 @@
-"""Tables beyond the paper's: what is available of published annotations, the evaluator, a data set of one's own."""
+"""Tables beyond the paper's: available published annotations, the evaluator, a corpus of one's own."""
 
 from types import SimpleNamespace
 

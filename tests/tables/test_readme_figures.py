@@ -1,4 +1,4 @@
-"""README's figures: what the command prints is what README holds, and is held to a run."""
+"""README's figures: equal to the command's output, and compared with a run."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Tables that any stage contributes: what may stand in them, how they travel, and what comes out in each form."""
+"""Tables that any stage contributes: valid contents, storage, and every output form."""
 
 import csv
 import html.parser

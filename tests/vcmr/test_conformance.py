@@ -1,4 +1,4 @@
-"""The conformance kit: every registered model keeps the contract, and the kit finds what broken ones do."""
+"""The conformance kit: every registered model keeps the contract, and the kit detects broken ones."""
 
 from dataclasses import make_dataclass
 

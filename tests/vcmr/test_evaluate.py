@@ -1,4 +1,4 @@
-"""`verified evaluate` and the metrics behind it, against what the TVR evaluator returns."""
+"""`verified evaluate` and the metrics behind it, against results of the TVR evaluator."""
 
 import gzip
 import json

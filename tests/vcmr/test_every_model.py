@@ -1,4 +1,4 @@
-"""What holds of the models together: sizes, labels, precision of cosines, and that they learn."""
+"""Properties of all models: sizes, labels, precision of cosines, and learning."""
 
 import json
 from pathlib import Path

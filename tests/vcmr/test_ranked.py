@@ -1,4 +1,4 @@
-"""Ranked lists with what two-stage models draw from them, and numbers per query as they are written."""
+"""Ranked lists, the training draws of two-stage models from them, and numbers per query."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Fetching models: the lock binds, hashes are checked, what broke off goes on, refusals say what to do."""
+"""Fetching models: the lock binds, hashes are checked, downloads resume, errors name the remedy."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""docs/adding.md is followed in copies of the project: what it shows is added, and no other file changes."""
+"""docs/adding.md is followed in copies of the project: its example is added, and no other file changes."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A folder grows by one video: its shard runs again in each stage, with what depends on it, and no other shard.
+"""A folder grows by one video: its shard runs again in each stage, with its dependents, and no other shard.
 
 The runs are planned, not made: every output is laid out empty and recorded as finished, as `--touch` does.
 """

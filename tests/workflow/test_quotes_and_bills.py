@@ -1,4 +1,4 @@
-"""A quote says what the next run will ask and what that will cost: a lab's days, one situation after the other.
+"""A quote predicts the calls and the costs of the next run: a lab's days, one situation after the other.
 
 Calls agree in each situation; money does once the ledger knows what a call of each task takes (20 calls of it).
 """

@@ -1,4 +1,4 @@
-"""What README.md and the pages in docs/ show is what the workflow is, and their commands are taken as written."""
+"""README.md and the pages in docs/ match the workflow, and their commands parse as written."""
 
 import datetime
 import os

@@ -1,4 +1,4 @@
-"""A run as a Workflow Run RO-Crate: what it names is there, and what is there is what was written."""
+"""A run as a Workflow Run RO-Crate: every named file exists, with the recorded content."""
 
 import csv
 import hashlib

@@ -1,4 +1,4 @@
-"""A video LMM after a first stage: prompts, parsers, pairs, lists, what was paid; and the demo's reader as that LMM."""
+"""A video LMM after a first stage: prompts, parsers, pairs, lists, costs; and the demo's reader as that LMM."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The audit: each check alone, the command with what is clean, and the pages of findings."""
+"""The audit: each check alone, the command on clean files, and the pages of findings."""
 
 import json
 

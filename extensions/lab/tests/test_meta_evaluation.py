@@ -1,4 +1,4 @@
-"""What people say of captions, in the forms it is published in, and metrics held against it."""
+"""Human judgements of captions in their published forms, and metrics correlated with them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The review page in a browser, by keyboard alone, and what its saved decisions become."""
+"""The review page in a browser, by keyboard alone, and the effect of its saved decisions."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Checks of movies before a run: files of movies, their features, and what a run would leave out."""
+"""Checks of movies before a run: files of movies, their features, and expected exclusions."""
 
 import json
 import wave

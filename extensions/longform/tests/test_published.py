@@ -1,4 +1,4 @@
-"""Table 1 without movies: a published data set by its rule, and a data set of the configuration beside it."""
+"""Table 1 without movies: a published data set by its rule."""
 
 import json
 

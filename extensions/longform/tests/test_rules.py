@@ -1,4 +1,4 @@
-"""The stage's rules: a few rendered movies end to end; MAD's published files; what the shipped configuration plans."""
+"""The stage's rules: a few rendered movies end to end; MAD's published files; plans of the shipped configuration."""
 
 from functools import partial
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Files of movies without a fault, and what reads them (see tests/whole_files.py)."""
+"""Files of movies without a fault, and their readers (see tests/whole_files.py)."""
 
 from pathlib import Path
 

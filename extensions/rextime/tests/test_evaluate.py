@@ -1,4 +1,4 @@
-"""The official evaluator's numbers and exceptions, case by case; what ours says where the official one stays silent."""
+"""The official evaluator's numbers and exceptions, case by case; our errors where the official one is silent."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Free answers without options: asked once, and shown beside the true ones; letters in the words of an answer."""
+"""Free answers without options, shown beside the true ones; letters in the words of an answer."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""UniVTG and CG-DETR with published weights on questions: what they read, what they find, their rows and errors."""
+"""UniVTG and CG-DETR with published weights on questions: inputs, answers, rows and errors."""
 
 import argparse
 import csv

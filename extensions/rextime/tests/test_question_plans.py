@@ -1,4 +1,4 @@
-"""Questions in plans: what a configuration refuses and needs, what a check says, and what a quote counts."""
+"""Questions in plans: refused configurations, needed files, checks, and quotes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The tolerant reading of replies: free text, then JSON with what models do to it."""
+"""The tolerant reading of replies: free text, then JSON as models distort it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The index of a folder of videos: shots, near-duplicates, and what a second run looks at."""
+"""The index of a folder of videos: shots, near-duplicates, and the files that a second run reads."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Search by what was written, one score of all parts, and whether the corpus has it."""
+"""Search by captions, the joint score of all parts, and whether the corpus contains the query."""
 
 import numpy as np
 import pytest
