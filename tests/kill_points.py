@@ -1,6 +1,9 @@
-"""A change of files that is killed before each of its writes, renames and removals in turn, and then repeated."""
+"""A change of files that is killed before each of its writes, renames and removals in turn, and then repeated; a small
+disk."""
 
+import contextlib
 import os
+import resource
 import shutil
 import sys
 import traceback
@@ -85,3 +88,14 @@ def finished_by_repeating(start: Path, place: Path, change: Callable[[], object]
         return kills
     finally:
         os.chdir(before)
+
+
+@contextlib.contextmanager
+def small_files(limit: int):
+    """Inside, no file grows over `limit` bytes, as on a disk with as little room."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -6,10 +6,11 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from loopback import served_by
 
 LARGE = 1000
 """Files from this size on are stored separately and have a SHA-256, as on the hub."""
@@ -53,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        hub: Hub = self.server.hub
+        hub: Hub = self.hub
         path = unquote(urlsplit(self.path).path)
         hub.asked.append((self.command, path, self.headers.get("Range")))
         hub.tokens.append(self.headers.get("Authorization"))
@@ -142,24 +143,18 @@ class _Handler(BaseHTTPRequestHandler):
 def serving() -> Iterator[Hub]:
     """A hub that answers at `url` as long as the block runs; the hub's client asks it alone."""
     hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.hub = hub
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}.items():
-                patch.setenv(name, value)
-            patch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-            from huggingface_hub import constants
+    with served_by(type("Handler", (_Handler,), {"hub": hub})) as url, pytest.MonkeyPatch.context() as patch:
+        hub.url = url.removesuffix("/v1")
+        for name, value in {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_TOKEN": ""}.items():
+            patch.setenv(name, value)
+        patch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+        from huggingface_hub import constants
 
-            patch.setattr(constants, "ENDPOINT", hub.url)
-            patch.setattr(constants, "HF_HUB_OFFLINE", False)
-            patch.setattr(
-                constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}"
-            )
+        patch.setattr(constants, "ENDPOINT", hub.url)
+        patch.setattr(constants, "HF_HUB_OFFLINE", False)
+        template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
+        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        try:
             yield hub
-    finally:
-        hub.ended.set()
-        server.shutdown()
-        server.server_close()
+        finally:
+            hub.ended.set()

@@ -1,13 +1,14 @@
 """Releases: the list of published files with the check of their bytes, splits that are available, rows and moments."""
 
+import contextlib
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import PurePosixPath
 
 import given
 import pytest
+from loopback import served_by
 from refusals import refused
 
 from verified.config.sources import ReleasedSource
@@ -115,54 +116,41 @@ def test_a_list_that_leaves_the_folder_is_refused(tmp_path):
 DATA = bytes(range(256)) * 400
 
 
-class Server(ThreadingHTTPServer):
-    """Serves DATA; `plan` holds one behaviour per request: ok, cut, 503, 404, no-range, wrong."""
-
-    def __init__(self, plan: list[str]):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.plan, self.ranges = plan, []
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        plan = self.server.plan.pop(0)
-        asked = self.headers.get("Range")
-        self.server.ranges.append(asked)
-        if plan.isdigit():
-            return self.send_error(int(plan))
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and plan != "no-range" else 0
-        data = (DATA if plan != "wrong" else DATA[:-1] + b"!")[start:]
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data[: len(data) // 2] if plan == "cut" else data)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def fetch(tmp_path):
-    servers = []
+    """A function that downloads DATA from a server with one behaviour per request (ok, cut, wrong or a status); it
+    returns the ranges that were asked for."""
+    with contextlib.ExitStack() as stack:
 
-    def run(*plan: str):
-        server = Server(list(plan))
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url, digest = f"http://127.0.0.1:{server.server_port}/test.jsonl", hashlib.sha256(DATA).hexdigest()
-        source = SourceFile("set", "test", "1", "fig", "set/test.jsonl", url, digest, len(DATA), 1, "MIT", "open")
-        download(source, tmp_path / "set" / "test.jsonl", pause=0.01)
-        return server
+        def run(*plan: str) -> list[str | None]:
+            waiting, ranges = list(plan), []
 
-    yield run
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+            class Handler(BaseHTTPRequestHandler):
+                def do_GET(self):
+                    kind, wanted = waiting.pop(0), self.headers.get("Range")
+                    ranges.append(wanted)
+                    if kind.isdigit():
+                        return self.send_error(int(kind))
+                    start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+                    data = (DATA if kind != "wrong" else DATA[:-1] + b"!")[start:]
+                    self.send_response(206 if start else 200)
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data[: len(data) // 2] if kind == "cut" else data)
+
+                def log_message(self, *_):
+                    pass
+
+            url, digest = stack.enter_context(served_by(Handler)), hashlib.sha256(DATA).hexdigest()
+            source = SourceFile("set", "test", "1", "fig", "set/test.jsonl", url, digest, len(DATA), 1, "MIT", "open")
+            download(source, tmp_path / "set" / "test.jsonl", pause=0.01)
+            return ranges
+
+        yield run
 
 
 def test_a_cut_connection_is_resumed_where_it_stopped(fetch, tmp_path):
-    server = fetch("cut", "503", "ok")
-    assert server.ranges == [None, f"bytes={len(DATA) // 2}-", f"bytes={len(DATA) // 2}-"]
+    assert fetch("cut", "503", "ok") == [None, f"bytes={len(DATA) // 2}-", f"bytes={len(DATA) // 2}-"]
     assert (tmp_path / "set" / "test.jsonl").read_bytes() == DATA
 
 

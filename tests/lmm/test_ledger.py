@@ -1,14 +1,13 @@
 """The ledger: attempts, full disks, killed jobs, zero-filled and changed lines, deletion."""
 
-import contextlib
 import json
-import resource
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from kill_points import small_files
 from ledger_rows import put_all, row_of
 from stub_engine import StubEngine
 
@@ -56,21 +55,10 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-@contextlib.contextmanager
-def no_file_above(size):
-    """The system refuses to let a file of this process grow beyond `size` bytes, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 def test_a_full_disk_is_named_and_loses_nothing(tmp_path):
     written = 0
     full = pytest.raises(InputError, match=r"the disk is full.*are not repeated")
-    with Ledger(tmp_path / "ledger") as ledger, no_file_above(100_000), full:
+    with Ledger(tmp_path / "ledger") as ledger, small_files(100_000), full:
         for number in range(10_000):
             ledger.put(row_of(number))
             written += 1

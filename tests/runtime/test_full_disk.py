@@ -1,15 +1,14 @@
 """A disk that takes no more ends a command or a job with a sentence; given again, it does the same as ever."""
 
-import contextlib
 import errno
 import os
-import resource
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import torch
+from kill_points import small_files
 from media import scenes, write_video
 from refusals import said
 from running import PROJECT
@@ -62,17 +61,6 @@ def run_job(code: str, *arguments: object) -> subprocess.CompletedProcess:
     environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-
-
-@contextlib.contextmanager
-def small_files(limit: int):
-    """Inside, no file grows over `limit` bytes, as on a disk with as little room."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("limit", [0, 4096, 20_000, 100_000])

@@ -25,14 +25,8 @@ SCRIPTS = PROJECT / "scripts"
 
 def pins(lines: list[str]) -> dict[str, str]:
     """{package: version} of pip requirement lines; anything but an exact pin is an error."""
-    pinned = {}
-    for line in lines:
-        if line.strip() and not line.startswith("#"):
-            requirement = Requirement(line)
-            specifiers = list(requirement.specifier)
-            assert len(specifiers) == 1 and specifiers[0].operator == "==", f"{line!r} is not pinned exactly"
-            pinned[canonicalize_name(requirement.name)] = specifiers[0].version
-    return pinned
+    requirements = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(requirement.name): version_of(requirement) for requirement in requirements}
 
 
 def environment(path: Path) -> dict[str, str]:
@@ -179,11 +173,9 @@ OPTIONAL = {
 }
 
 
-def asked(name: str) -> dict[str, str]:
+def named_in(name: str) -> dict[str, str]:
     """Package → version, of a file that is edited by hand."""
-    lines = (PROJECT / name).read_text(encoding="utf-8").splitlines()
-    requirements = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    return {canonicalize_name(requirement.name): version_of(requirement) for requirement in requirements}
+    return pins((PROJECT / name).read_text(encoding="utf-8").splitlines())
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -194,8 +186,8 @@ def test_every_file_is_pinned_and_hashed_and_names_no_address(name):
 
 
 @pytest.mark.parametrize("name", ["requirements.in", "requirements-dev.in"])
-def test_the_lock_holds_what_is_asked_for(name):
-    assert asked(name).items() <= locked("requirements.txt").items()
+def test_the_lock_holds_what_is_edited_by_hand(name):
+    assert named_in(name).items() <= locked("requirements.txt").items()
 
 
 def test_this_environment_is_the_locked_one():
@@ -216,7 +208,7 @@ def imported() -> dict[str, set[str]]:
 
 
 def test_every_import_is_a_requirement():
-    owners, named = packages_distributions(), asked("requirements.in")
+    owners, named = packages_distributions(), named_in("requirements.in")
     for module, files in imported().items():
         if module in OPTIONAL:
             continue
