@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from verified.benchmark.published import VERDICTS
 from verified.io.files import write_text
 from verified.io.pages import COLOURS, PARTS, TABLE, fold, paragraphs, still_page, table, wide
 from verified.report import FRONT_PAGE
@@ -38,28 +37,6 @@ def read_rows(path: str | os.PathLike) -> tuple[list[dict], list[str]]:
         lines = file.readlines()
     notes = [line.removeprefix("# ").rstrip("\n") for line in lines if line.startswith("# ")]
     return list(csv.DictReader(line for line in lines if not line.startswith("# "))), notes
-
-
-def verdict_table(verdicts: list[dict]) -> str:
-    """How many published figures of each table and data set were reproduced, and how many were not."""
-    counts = Counter((row["table"], row["dataset"], row["verdict"]) for row in verdicts)
-    tables = sorted({row["table"] for row in verdicts})
-    datasets = list(dict.fromkeys(row["dataset"] for row in verdicts))
-
-    def verdict_counts(names: list[str], selected: list[str]) -> str:
-        numbers = {
-            verdict: sum(counts[name, dataset, verdict] for name in names for dataset in selected)
-            for verdict in VERDICTS
-        }
-        return ", ".join(f"{number} {verdict}" for verdict, number in numbers.items() if number) or "none published"
-
-    rows = [
-        [name, *(verdict_counts([name], [dataset]) for dataset in datasets), verdict_counts([name], datasets)]
-        for name in tables
-    ]
-    total = ["all", *(verdict_counts(tables, [dataset]) for dataset in datasets), verdict_counts(tables, datasets)]
-    caption = f"Verdicts on the paper's {len(verdicts)} published figures, by table and data set"
-    return table(["Table", *datasets, "all"], [*rows, total], caption, kind="plain")
 
 
 def reasons(verdicts: list[dict]) -> str:
@@ -108,18 +85,16 @@ def write_summary(
         parts += [facts(corpora, cells, models), soundness(checks), recalls(corpora, cells), moments(corpora)]
     parts.append(missing([*omitted_tables(tables), *([] if judged else [none])]))
     parts.append("<section><h2>Tables</h2>")
-    for name in dict.fromkeys([*leading, "validity"]):
+    for name in dict.fromkeys([*leading, "validity", "verdicts"]):
         page = tables / f"{name}.html"
         if page.is_file():
             shown = page.read_text(encoding="utf-8")
             parts.append(fold(html.unescape(_between(shown, "<h1>", "</h1>")) or name, _body(shown)))
-    judgement = [wide(verdict_table(verdicts)), wide(reasons(verdicts))]
-    if judged:
-        parts.append(fold("Verdicts on the published figures", "".join(judgement)))
     write_text(target, "\n".join([*parts, "</section></div>\n"]))
     page = [
         "<h1>A verdict for every published figure</h1>",
-        *(judgement if judged else [f"<p>{html.escape(none)}</p>", wide(reasons(verdicts))]),
+        *([] if judged else [f"<p>{html.escape(none)}</p>"]),
+        wide(reasons(verdicts)),
     ]
     if judged:
         page.append(wide(table(list(verdicts[0]), [list(row.values()) for row in verdicts], "Every figure")))
