@@ -86,13 +86,13 @@ def test_killed_anywhere_it_goes_on_to_the_same_weights_and_log(die_at, tmp_path
     assert torch.equal(weights(again), weights(whole)) and torch.equal(reached.kept["first"], expected.kept["first"])
 
 
-def test_asked_to_end_it_saves_its_state_and_goes_on_to_the_same_weights(tmp_path):
+def test_on_sigterm_it_saves_its_state_and_goes_on_to_the_same_weights(tmp_path):
     """A scheduler that wants the place back sends SIGTERM in step 4; the state is that after the row of step 5."""
     whole = make()
     train(whole)
     state = TrainingState(tmp_path / "state.safetensors", {}, math.inf)
-    asked = make()
-    losses = asked.losses
+    stopped = make()
+    losses = stopped.losses
 
     def interrupted(batch, step):
         if step == 4:
@@ -101,7 +101,7 @@ def test_asked_to_end_it_saves_its_state_and_goes_on_to_the_same_weights(tmp_pat
 
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended:
-        train(dataclasses.replace(asked, losses=interrupted), state)
+        train(dataclasses.replace(stopped, losses=interrupted), state)
     assert ended.value.code == 143 and signal.getsignal(signal.SIGTERM) == before
     seen = []
     again = make()
@@ -151,19 +151,15 @@ OWNER = {"code": "1", "settings": "2", "inputs": "3"}
 ROWS = [{"epoch": 0, "total": 0.1 + 0.2, "a": None}, {"total": 1e-9, "epoch": 1}]
 
 
-def network(width=3):
-    torch.manual_seed(width)
-    model = nn.Sequential(nn.Linear(3, width), nn.BatchNorm1d(width))
+def network():
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     model.register_buffer("steps", torch.tensor(7))
     return model
 
 
-def fused_adamw(groups, lr):
-    return torch.optim.AdamW(groups, lr=lr, fused=True)
-
-
-def stepped(model, kind=torch.optim.AdamW, steps=2, optimiser=None):
-    optimiser = optimiser or kind([{"params": list(model.parameters()), "weight_decay": 0.1}], lr=0.1)
+def stepped(model, steps=2):
+    optimiser = AdamW([{"params": list(model.parameters()), "weight_decay": 0.1}], lr=0.1)
     for step in range(steps):
         optimiser.zero_grad()
         model(torch.arange(12.0).view(4, 3).sin() + step).square().mean().backward()
@@ -172,7 +168,7 @@ def stepped(model, kind=torch.optim.AdamW, steps=2, optimiser=None):
 
 
 @pytest.fixture
-def kept(tmp_path):
+def saved(tmp_path):
     """A state after two steps."""
     state, model = TrainingState(tmp_path / "unfinished.safetensors", OWNER, 0.0), network()
     optimiser = stepped(model)
@@ -192,7 +188,7 @@ def test_moments_get_the_layout_of_their_parameters(tmp_path):
         optimiser.step()
 
     model, again = images(), images()
-    optimisers = [fused_adamw(list(each.parameters()), 0.1) for each in (model, again)]
+    optimisers = [AdamW(each.parameters(), 0.1, fused=True) for each in (model, again)]
     state = TrainingState(tmp_path / "state.safetensors", OWNER, 0.0)
     step(model, optimisers[0])
     state.save(TrainingProgress(1, ROWS), model, optimisers[0])
@@ -204,28 +200,28 @@ def test_moments_get_the_layout_of_their_parameters(tmp_path):
 
 
 @pytest.mark.parametrize("part", OWNER)
-def test_a_state_of_another_training_is_set_aside(kept, part, caplog):
-    model, other = network(), TrainingState(kept.path, {**OWNER, part: "other"}, 0.0)
+def test_a_state_of_another_training_is_set_aside(saved, part, caplog):
+    model, other = network(), TrainingState(saved.path, {**OWNER, part: "other"}, 0.0)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     assert other.restore(model, stepped(model, steps=0)) == TrainingProgress()
     assert f"unfinished.safetensors was left by a training with other {part}; set aside as" in caplog.text
-    assert other.aside.is_file() and not kept.path.is_file()
+    assert other.aside.is_file() and not saved.path.is_file()
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
     other.remove()
-    assert not list(kept.path.parent.iterdir())
+    assert not list(saved.path.parent.iterdir())
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "foreign", "old"])
-def test_a_damaged_state_is_set_aside(kept, damage, caplog):
-    content = kept.path.read_bytes()
+def test_a_damaged_state_is_set_aside(saved, damage, caplog):
+    content = saved.path.read_bytes()
     if damage == "foreign":
-        save_file({"x": torch.ones(1)}, kept.path)
+        save_file({"x": torch.ones(1)}, saved.path)
     elif damage == "old":
-        save_file({"x": torch.ones(1)}, kept.path, metadata={"verified": '{"signature": "", "history": []}'})
+        save_file({"x": torch.ones(1)}, saved.path, metadata={"verified": '{"signature": "", "history": []}'})
     else:
-        kept.path.write_bytes(content[:-9] if damage == "cut" else b"")
+        saved.path.write_bytes(content[:-9] if damage == "cut" else b"")
     model = network()
-    assert kept.restore(model, stepped(model, steps=0)) == TrainingProgress()
+    assert saved.restore(model, stepped(model, steps=0)) == TrainingProgress()
     assert "set aside" in caplog.text
 
 
