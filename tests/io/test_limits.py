@@ -11,8 +11,6 @@ from refusals import refused
 from verified.config import load
 from verified.io.foreign import read_tensors
 from verified.io.text_tables import csv_text, read_csv, without_apostrophe, write_csv
-from verified.lmm.cassette import _rows
-from verified.lmm.ledger_files import COLUMNS, VERSION
 
 FORMULAS = ["=cmd|'/C calc'!A0", '=HYPERLINK("http://a.example","b")', "+1", "-2+3", "@SUM(A1)", "\t=1"]
 
@@ -41,20 +39,3 @@ def test_a_tensor_that_repeats_a_few_numbers_is_refused_by_name(tmp_path):
     torch.save({"weight": torch.zeros(1).expand(40_000, 40_000)}, tmp_path / "a.pth")
     with refused("weight"):
         read_tensors(tmp_path / "a.pth")
-
-
-def test_a_cassette_of_one_enormous_answer_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("verified.lmm.cassette.MOST_BYTES", 2**20)
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from verified.lmm.cassette import STATED
-
-    schema = pa.schema([(name, pa.string()) for name in COLUMNS], metadata={STATED: str(VERSION)})
-    row = {**dict.fromkeys(COLUMNS, ""), "text": "a" * 2**21}
-    pq.write_table(
-        pa.Table.from_pylist([row], schema), tmp_path / "a.parquet", compression="zstd", use_dictionary=False
-    )
-    assert (tmp_path / "a.parquet").stat().st_size < 1e6
-    with refused("bytes"):
-        list(_rows(tmp_path / "a.parquet", COLUMNS))

@@ -135,3 +135,11 @@ def test_an_unfit_cassette_is_refused_and_nothing_of_it_is_stored(tmp_path, kind
             models_of(path)
             load(ledger, path)
         assert ledger.totals()["calls"] == 0
+
+
+def test_one_enormous_answer_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("verified.lmm.cassette.MOST_BYTES", 2**20)
+    path = cassette(tmp_path / "c.parquet", rewritten(text="a" * 2**21))
+    assert path.stat().st_size < 1e6
+    with Ledger(tmp_path / "into") as ledger, pytest.raises(InputError, match="bytes"):
+        load(ledger, path)
