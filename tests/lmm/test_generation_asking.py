@@ -163,37 +163,6 @@ def test_media_are_loaded_only_for_calls_that_are_asked(ledger):
     assert loaded == ["one", "broken", "two", "broken"]
 
 
-class Costly(StubEngine):
-    """Takes as much as a call may, all calls that it can get at once."""
-
-    def answer(self, requests):
-        for request in (batch := list(requests)):
-            self.requests.append(request)
-        self.at_once = max(getattr(self, "at_once", 0), len(batch))
-        for request in batch:
-            tokens_in, tokens_out = map(int, most_tokens(request, 100, 0))
-            yield Reply(good_answer(request), tokens_in=tokens_in, tokens_out=tokens_out)
-
-
-@pytest.mark.parametrize("share", [0.5, 1.0, 3.7, 12.0])
-def test_a_budget_is_never_exceeded_however_many_calls_are_under_way(ledger, share):
-    """Of money: as many calls as fit are asked at once, no further one, and the next run does not begin another."""
-    captions = [f"dog {number} runs" for number in range(10)]
-    prices, one = (2.0, 10.0), most_tokens(call(captions[0]).request, 100, 0)
-    limit = share * (one[0] * prices[0] + one[1] * prices[1]) / 1e6
-    for _ in range(2):
-        engine = Costly()
-        asker = Client(
-            engine, ledger, prices=prices, budget=Budget(ledger, money=limit), picture_tokens=lambda request: 100.0
-        )
-        with contextlib.suppress(NotNow):
-            ask(asker, map(call, captions))
-        totals = ledger.totals()
-        assert totals["cost"] <= limit and totals["attempts"] == min(10, int(share))
-    if share > 10:
-        assert engine.requests == []
-
-
 class Slow(StubEngine):
     """Has four calls under way at a time, and takes half of what they may."""
 

@@ -44,32 +44,21 @@ def test_a_sound_run_has_no_findings(folder, capsys):
     assert status == 0 and "results/small: 5 of 5 sealed files and folders are what was written; 0 to be" in said
 
 
-def damage(folder):
+def test_damages_are_listed_with_the_commands_in_order_and_nothing_is_removed(folder, capsys):
     (folder / "a.jsonl").write_text('{"desc_id": 2}\n')
     (folder / "corpus" / "c.jsonl").unlink()
     (folder / "tables" / "main.csv").unlink()
     seal_of(folder / "b.jsonl").unlink()
-
-
-def test_what_is_damaged_gone_or_unsealed_is_listed_with_the_command(folder, capsys):
-    damage(folder)
-    status, said = verify(capsys)
-    assert status == 1 and "4 to be rebuilt" in said
-    assert "damaged  results/small/a.jsonl: damaged: 1 lines, 15 bytes, SHA-256" in said
-    assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
-    assert "damaged  results/small/tables: damaged: not as written: main.csv" in said
-    assert "--heal prints the commands" in said
-
-
-def test_healing_prints_the_commands_in_order_and_removes_nothing(folder, capsys):
-    damage(folder)
     for age, name in enumerate(("tables", "corpus/c.jsonl", "b.jsonl", "a.jsonl")):
         aged = seal_of(folder / name) if name != "b.jsonl" else folder / name
         os.utime(aged, (10**9 - age, 10**9 - age))
     before = sorted(folder.rglob("*"))
     status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
+    assert status == 1 and "4 to be rebuilt" in said and sorted(folder.rglob("*")) == before
+    assert "damaged  results/small/a.jsonl: damaged: 1 lines, 15 bytes, SHA-256" in said
+    assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
+    assert "damaged  results/small/tables: damaged: not as written: main.csv" in said
     names = " ".join(f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "tables"))
-    assert status == 1 and sorted(folder.rglob("*")) == before
     assert said.splitlines()[-2:] == [
         f"  rm -r {names} && snakemake --cores all {names} --configfile small.yaml",
         "  snakemake --cores all results/small/corpus/c.jsonl --configfile small.yaml",

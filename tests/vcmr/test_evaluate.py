@@ -12,7 +12,7 @@ from refusals import refused
 from verified.__main__ import main
 from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
-from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
+from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_submission, write_submission
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
@@ -132,18 +132,6 @@ def test_two_of_four_annotators_must_agree(tmp_path):
     lists = [entry(1, [0, 0, 10, 1]), entry(2, [1, 0, 10, 1])]
     metrics = evaluate_files(*written(tmp_path, truth, submission(VCMR=lists))).metrics
     assert metrics["VCMR"]["0.5-r1"] == 50.0
-
-
-def test_metrics_do_not_fall_with_rank_nor_rise_with_the_threshold():
-    draw = np.random.default_rng(3)
-    truth = Truth(np.arange(50), draw.integers(0, 5, 50), np.sort(draw.uniform(0, 30, (50, 1, 2)), axis=2))
-    start = draw.uniform(0, 25, (50, 120))
-    lists = Lists(draw.integers(0, 5, (50, 120)), start, start + 5, np.zeros((50, 120)))
-    for task in ("VCMR", "SVMR"):
-        recalls = {name: percentage(values) for name, values in per_query(task, truth, lists).items()}
-        assert recalls["0.5/r1"] <= recalls["0.5/r5"] <= recalls["0.5/r10"] <= recalls["0.5/r100"]
-        assert all(recalls[f"0.7/r{k}"] <= recalls[f"0.5/r{k}"] for k in (1, 5, 10, 100))
-        assert 0.7 * recalls["0.7/r1"] <= recalls["mIoU"] <= 50 + 0.5 * recalls["0.5/r1"] + 1e-2
 
 
 def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):

@@ -14,14 +14,10 @@ from running import PROJECT
 IMAGE = "/opt/verified"
 
 
-def instructions(file: str = "Containerfile") -> list[tuple[str, str]]:
-    """(instruction, its text) of a container file."""
-    lines = (PROJECT / file).read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
-    return [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
-
-
-def texts(name: str, file: str = "Containerfile") -> list[str]:
-    return [text for instruction, text in instructions(file) if instruction == name]
+def texts(name: str) -> list[str]:
+    """The texts of an instruction of the container file."""
+    lines = (PROJECT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    return [line.split(" ", 1)[1] for line in lines if line.startswith(f"{name} ")]
 
 
 def ignored() -> list[str]:
@@ -55,10 +51,10 @@ def test_a_torch_with_cuda_gets_its_libraries_from_the_lock(tmp_path, version, c
     make = ["make", "-C", str(tmp_path), "env", f"PYTHON={tmp_path / 'bin' / 'python'}", "VENV=.venv"]
     done = subprocess.run(make, capture_output=True, text=True, env={**os.environ, "MAKEFLAGS": ""})
     assert done.returncode == 0, done.stdout + done.stderr
-    asked = (tmp_path / "log").read_text().splitlines()
-    locked = [line for line in asked if "--require-hashes" in line]
+    installed = (tmp_path / "log").read_text().splitlines()
+    locked = [line for line in installed if "--require-hashes" in line]
     assert [line.rpartition(" -r ")[2] for line in locked] == ["requirements.txt", *["requirements-cuda.txt"] * cuda]
-    assert "--report" in asked[0] and "torch==" in asked[0] and asked[-1] == "check"
+    assert "--report" in installed[0] and "torch==" in installed[0] and installed[-1] == "check"
 
 
 @pytest.mark.night

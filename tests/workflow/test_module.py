@@ -25,11 +25,11 @@ use rule * from verified
 """
 
 
-def importer(folder: Path, text: str, config: Path | dict = NANO, snakefile: str | None = None) -> Path:
+def importer(folder: Path, config: Path | dict = NANO, snakefile: str | None = None) -> Path:
     """A project that uses the workflow: its own Snakefile and its own config/config.yaml."""
     for below in ("workflow", "config"):
         (folder / below).mkdir(parents=True)
-    written = text.replace("{snakefile}", snakefile or repr(str(PROJECT / "workflow" / "Snakefile")))
+    written = DEPLOYED.replace("{snakefile}", snakefile or repr(str(PROJECT / "workflow" / "Snakefile")))
     (folder / "workflow" / "Snakefile").write_text(written, encoding="utf-8")
     target = folder / "config" / "config.yaml"
     if isinstance(config, dict):
@@ -61,14 +61,14 @@ def alone(tmp_path_factory) -> Counter:
 
 
 def test_an_importer_plans_the_same_jobs(tmp_path, alone):
-    folder = importer(tmp_path / "project", DEPLOYED)
+    folder = importer(tmp_path / "project")
     assert jobs(run(folder, "--dry-run")) == alone
     assert alone["build_tables"] == 1
 
 
 @pytest.mark.slow
 def test_an_importer_builds_the_files_of_the_workflow(tmp_path):
-    folder = importer(tmp_path / "project", DEPLOYED)
+    folder = importer(tmp_path / "project")
     run(folder, "--cores", "2", CORPUS)
     again = snakemake(folder, "--cores", "2", CORPUS)
     assert again.returncode == 0
@@ -76,11 +76,11 @@ def test_an_importer_builds_the_files_of_the_workflow(tmp_path):
 
 
 def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
-    folder = importer(tmp_path / "project", DEPLOYED, {"layers": ["below.yaml"], "seed": 7})
+    folder = importer(tmp_path / "project", {"layers": ["below.yaml"], "seed": 7})
     shutil.copy(NANO, folder / "config" / "below.yaml")
     printed = run(folder, "--dry-run", "--printshellcmds")
     assert jobs(printed) == alone
-    nowhere = importer(tmp_path / "other", DEPLOYED, {"layers": ["gone.yaml"]})
+    nowhere = importer(tmp_path / "other", {"layers": ["gone.yaml"]})
     ended = subprocess.run(
         [sys.executable, "-m", "snakemake", "--dry-run"], cwd=nowhere, capture_output=True, text=True
     )
@@ -105,6 +105,6 @@ def test_rules_read_from_a_repository_with_the_package_installed(tmp_path):
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"], ["tag", "v1.0.0"]):
         subprocess.run(["git", *command], cwd=upstream, env=environment, check=True)
     hosted = 'github("somebody/verified", path="workflow/Snakefile", tag="v1.0.0")'
-    folder = importer(tmp_path / "project", DEPLOYED, snakefile=hosted)
+    folder = importer(tmp_path / "project", snakefile=hosted)
     run(folder, "--cores", "2", RENDERED, env=environment)
     assert (folder / RENDERED).is_file()

@@ -73,11 +73,9 @@ def corpus(tmp_path_factory):
         yield folder, served, rows
 
 
-def run(
-    folder: Path, target: str = TARGET, *arguments: str, config: str = "kitchen.yaml"
-) -> subprocess.CompletedProcess:
+def run(folder: Path, target: str = TARGET, *arguments: str) -> subprocess.CompletedProcess:
     environment = os.environ | {"MY_KEY": KEY}
-    return snakemake(folder, "--cores", "2", target, *arguments, config=folder / config, env=environment)
+    return snakemake(folder, "--cores", "2", target, *arguments, config=folder / "kitchen.yaml", env=environment)
 
 
 def recorded(folder: Path) -> Counter:
@@ -171,11 +169,8 @@ def test_the_report_leads_with_what_came_in_and_out(corpus):
     assert {"corpus-kitchen", "costs-kitchen", "main-1", "main-2", "supp-1", "evaluator", "outcomes"} <= pages
     assert not {"main-3", "main-4", "supp-6", "reproduction", "verdicts"} & pages, "tables without any value"
     front = (base / "report" / "summary.html").read_text(encoding="utf-8")
-    assert "not to be trusted" in front and "main-4, main-5, main-6" in front
-    assert "corpus-kitchen: What came in" in front and "None of the 1,226 figures" in front
-    assert "main-4:" not in front and "not attempted" not in front
-    shown = (folder / "results" / "report.html").read_text(encoding="utf-8")
-    assert "costs-kitchen" in shown and "caption browser" in shown and "prefers-color-scheme: dark" in shown
+    assert "corpus-kitchen: What came in" in front and "main-4:" not in front
+    assert "costs-kitchen" in (folder / "results" / "report.html").read_text(encoding="utf-8")
     assert "(split val)" in (base / "figures" / "task.svg").read_text(encoding="utf-8"), "there is no split test"
 
 
