@@ -4,7 +4,7 @@ const items = review.items;
 const NAME = `reviewer-of-${review.dataset}`; // no name that a reviewer's own decisions could have
 const KEYS = ["version", "dataset", "desc_id", "moment", "video", "start", "end", "decision", "type", "candidate", "caption",
   "reviewer", "when", "instead", "text", "reason", "time"];
-const TOLD = { accept: "Right", choose: "Another candidate", edit: "Edited", reject: "Rejected", flag: "Flagged",
+const LABELS = { accept: "Right", choose: "Another candidate", edit: "Edited", reject: "Rejected", flag: "Flagged",
   draw: "New moment" };
 const WANTED = { edit: "The right caption", draw: "The caption of the new moment" };
 const RULES = review.rules.map((rule) => ({ ...rule, pattern: new RegExp(rule.pattern, rule.flags) }));
@@ -199,8 +199,8 @@ function nextOpen() {
 }
 
 function describe(row) {
-  const told = row.decision === "choose" ? row.instead.caption : row.text || row.reason;
-  return TOLD[row.decision] + (row.time ? ` (${row.time.map(clock).join("–")})` : "") + (told ? `: ${told}` : "");
+  const detail = row.decision === "choose" ? row.instead.caption : row.text || row.reason;
+  return LABELS[row.decision] + (row.time ? ` (${row.time.map(clock).join("–")})` : "") + (detail ? `: ${detail}` : "");
 }
 
 function show() {
