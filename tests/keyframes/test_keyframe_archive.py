@@ -34,7 +34,7 @@ def moment(desc_id, video, start, end):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("videos")
     videos, moments = [], []
     for number in range(6):
@@ -46,8 +46,8 @@ def world(tmp_path_factory):
     return videos, moments
 
 
-def test_shards_do_not_change_a_keyframe(world, tmp_path):
-    videos, moments = world
+def test_shards_do_not_change_a_keyframe(corpus, tmp_path):
+    videos, moments = corpus
     write_keyframes(moments, videos, SETTINGS, tmp_path / "one.tar")
     rows, images = read_archive(tmp_path / "one.tar")
     assert [row["desc_id"] for row in rows] == [row["desc_id"] for row in moments]
@@ -63,8 +63,8 @@ def test_shards_do_not_change_a_keyframe(world, tmp_path):
     assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "again.tar").read_bytes()
 
 
-def test_true_cuts_are_found_and_middles_shown(world, tmp_path):
-    videos, moments = world
+def test_true_cuts_are_found_and_middles_shown(corpus, tmp_path):
+    videos, moments = corpus
     write_keyframes(moments, videos, SETTINGS.model_copy(update={"segments": 9}), tmp_path / "k.tar")
     rows, images = read_archive(tmp_path / "k.tar")
     whole = next(row for row in rows if row["desc_id"] == 0)

@@ -158,10 +158,10 @@ def built(made, *of):
         Path(made).write_text("".join(Path(path).read_text() for path in of) or made)
 
 
-def put_back(kept, path):
+def put_back(earlier, path):
     """A file of an earlier run with its seal, and their times: cp -p."""
     for each in (path, seal_of(path)):
-        shutil.copy2(kept / Path(each).relative_to("results"), each)
+        shutil.copy2(earlier / Path(each).relative_to("results"), each)
 
 
 def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_path, monkeypatch):
@@ -170,8 +170,8 @@ def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_pa
     model, metrics, table = (f"results/a/{name}" for name in ("model", "metrics", "table"))
     built(model)
     built(metrics, model)
-    kept = tmp_path / "kept"
-    shutil.copytree("results", kept)
+    earlier = tmp_path / "earlier"
+    shutil.copytree("results", earlier)
     Path("new").write_text("another state")
     built(model, "new")
     assert [(found.path.name, "another model" in found.message) for found in verify(Path("results"))[1]] == [
@@ -180,7 +180,7 @@ def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_pa
     built(metrics, model)
     built(table, metrics)
     assert verify(Path("results"))[1] == []
-    put_back(kept, metrics)
+    put_back(earlier, metrics)
     for use in (check, lambda path: built(table, path)):
         with refused("another model", file=metrics, remedy=True):
             use(metrics)
@@ -199,8 +199,8 @@ def test_an_older_copy_of_equal_inputs_is_found_by_what_was_made_of_the_newer(tm
             Path(metrics).write_text(f"with {rate}")
 
     test_model(0.1)
-    kept = tmp_path / "kept"
-    shutil.copytree("results", kept)
+    earlier = tmp_path / "earlier"
+    shutil.copytree("results", earlier)
     test_model(0.2)
     built(table, metrics)
     if rebuilt:  # not a copy: the table is the one that is out of date
@@ -210,7 +210,7 @@ def test_an_older_copy_of_equal_inputs_is_found_by_what_was_made_of_the_newer(tm
         built(table, metrics)
         assert verify(Path("results"))[1] == []
         return
-    put_back(kept, metrics)
+    put_back(earlier, metrics)
     for use in (lambda path: built(table, path), check):
         with refused("earlier state", file=metrics, remedy=True):
             use(metrics)

@@ -17,11 +17,11 @@ from verified.benchmark.vcmr.training import Run, SplitData, train
 VIDEOS = [f"v{i}" for i in range(9)]
 
 
-def ranked(kept=9, queries=6, seed=0):
+def ranked(seed=0):
     draw = np.random.default_rng(seed)
-    order = np.stack([draw.permutation(9)[:kept] for _ in range(queries)])
-    cosine = -np.sort(-draw.uniform(-1, 1, (queries, kept)).astype(np.float32), axis=1)
-    return Ranked(np.arange(queries) * 10, order, cosine, VIDEOS)
+    order = np.stack([draw.permutation(9) for _ in range(6)])
+    cosine = -np.sort(-draw.uniform(-1, 1, (6, 9)).astype(np.float32), axis=1)
+    return Ranked(np.arange(6) * 10, order, cosine, VIDEOS)
 
 
 def test_lists_are_read_back_in_the_numbering_of_another_corpus(tmp_path):
@@ -70,17 +70,17 @@ def files(tmp_path_factory):
     return plant(tmp_path_factory.mktemp("planted"), 12, seed=6)
 
 
-def listed(files, model, kept, without=()) -> SplitData:
-    """The split with random lists of `kept` videos each; the queries in `without` do not have their own among them."""
+def listed(files, model, length, without=()) -> SplitData:
+    """The split with random lists of `length` videos each; those of the queries in `without` lack their own video."""
     split = files.split(type(model))
     draw = np.random.default_rng(1)
-    order = np.stack([draw.permutation(12)[:kept] for _ in split.moments.desc_id])
+    order = np.stack([draw.permutation(12)[:length] for _ in split.moments.desc_id])
     for query, true_video in enumerate(split.moments.video):
         others = order[query][order[query] != true_video]
-        order[query] = np.append(others, 99)[:kept] if query in without else np.insert(others, 1, true_video)[:kept]
+        order[query] = np.append(others, 99)[:length] if query in without else np.insert(others, 1, true_video)[:length]
         if query in without and (order[query] == 99).any():
             order[query][order[query] == 99] = next(v for v in range(12) if v != true_video and v not in others)
-    cosine = np.tile(np.linspace(0.9, 0.1, kept, dtype=np.float32), (len(order), 1))
+    cosine = np.tile(np.linspace(0.9, 0.1, length, dtype=np.float32), (len(order), 1))
     split.ranked = Ranked(split.moments.desc_id, order, cosine, split.moments.videos)
     return split
 
@@ -89,7 +89,7 @@ def listed(files, model, kept, without=()) -> SplitData:
 def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, files, tmp_path):
     torch.manual_seed(0)
     model = small_model(name)
-    split = listed(files, model, kept=8, without={2, 5, 30})
+    split = listed(files, model, length=8, without={2, 5, 30})
     recipe = replace(model.recipe, steps=2, batch=8, negatives=2)
     result = train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
     assert result.left_out == 3
@@ -99,7 +99,7 @@ def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, f
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])
 def test_lists_of_vr_hold_the_external_videos_in_the_models_order(name, files):
     model = small_model(name)
-    split = listed(files, model, kept=5, without={0})
+    split = listed(files, model, length=5, without={0})
     lists = search(model, split.videos, split.queries, split.moments, SEARCHING, split.ranked)
     assert (np.sort(lists.vr.video, axis=1) == np.sort(split.ranked.video, axis=1)).all()
     assert (np.diff(lists.vr.score, axis=1) <= 0).all()

@@ -116,7 +116,7 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
 
 
 @pytest.mark.parametrize(
-    "names, kept",
+    "names, needed",
     [
         (["model.safetensors", "pytorch_model.bin", "tf_model.h5", "README.md"], ["model.safetensors"]),
         (["pytorch_model.bin", "flax_model.msgpack", "vocab.json"], ["pytorch_model.bin", "vocab.json"]),
@@ -126,8 +126,8 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
         ),
     ],
 )
-def test_one_form_of_the_weights_is_enough(names, kept):
-    assert needed_files(names) == kept
+def test_one_form_of_the_weights_is_enough(names, needed):
+    assert needed_files(names) == needed
 
 
 def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
