@@ -4,14 +4,6 @@ import json
 
 from verified.released.formats import read_split
 
-CHARADES_CSV = "id,subject,length\nAO8RW,X,33.67\nLEOL6,Y,6.29\n"
-
-
-def charades(tmp_path, text: str, csv: str = CHARADES_CSV) -> dict:
-    (tmp_path / "sta.txt").write_text(text)
-    (tmp_path / "v1.csv").write_text(csv)
-    return {"charades-sta": tmp_path / "sta.txt", "charades-csv": tmp_path / "v1.csv"}
-
 
 def document(tmp_path, name: str, value: object) -> dict:
     (tmp_path / "file.json").write_text(json.dumps(value))
@@ -19,9 +11,9 @@ def document(tmp_path, name: str, value: object) -> dict:
 
 
 def test_charades_sta_lines_with_lengths_and_swapped_intervals(tmp_path):
-    rows = read_split(
-        charades(tmp_path, "AO8RW 0.0 6.9##a person puts a book##shelf.\nLEOL6 8.0 7.0##a person sits.\n"), 5
-    )
+    (tmp_path / "sta.txt").write_text("AO8RW 0.0 6.9##a person puts a book##shelf.\nLEOL6 8.0 7.0##a person sits.\n")
+    (tmp_path / "v1.csv").write_text("id,subject,length\nAO8RW,X,33.67\nLEOL6,Y,6.29\n")
+    rows = read_split({"charades-sta": tmp_path / "sta.txt", "charades-csv": tmp_path / "v1.csv"}, 5)
     assert rows == [
         {
             "video": "AO8RW",

@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+import pytest
+
 from verified.config.generation import EngineSettings, Generation
 from verified.lmm.cassette import read_answers
 from verified.lmm.engines import make_engine
@@ -20,13 +22,15 @@ a dog runs:
 """
 
 
-def engine(path: Path, text: str = WRITTEN, model: str = "hand-written"):
-    path.write_text(text, encoding="utf-8")
-    return make_engine(EngineSettings(engine="cassette", model=model, cassette=str(path)), Generation())
+@pytest.fixture
+def made(tmp_path):
+    """The engine of a cassette with these answers."""
+    (tmp_path / "written.yaml").write_text(WRITTEN, encoding="utf-8")
+    role = EngineSettings(engine="cassette", model="hand-written", cassette=str(tmp_path / "written.yaml"))
+    return make_engine(role, Generation())
 
 
-def test_answers_are_found_by_caption_and_task_and_can_be_read(tmp_path):
-    made = engine(tmp_path / "written.yaml")
+def test_answers_are_found_by_caption_and_task_and_can_be_read(made):
     replies = {
         task: next(iter(made.answer([Request(task.name, "", {"caption": "a dog runs"})])))
         for task in (KEYFRAME_DESCRIPTION, ANSWERS, POSITIVES)
@@ -41,8 +45,7 @@ def test_answers_are_found_by_caption_and_task_and_can_be_read(tmp_path):
     )
 
 
-def test_an_answer_that_was_not_written_is_an_error(tmp_path):
-    made = engine(tmp_path / "written.yaml")
+def test_an_answer_that_was_not_written_is_an_error(made):
     for task, caption in (("positives", "a cat runs"), ("questions", "a dog runs")):
         (reply,) = made.answer([Request(task, "", {"caption": caption})])
         assert reply.finish == "error" and reply.reason == "not-on-cassette" and not reply.text

@@ -123,17 +123,6 @@ def test_missing_and_extra_queries_are_errors_unless_partial(entries, named, tmp
     assert any(named.split()[-1] in note for note in evaluation.notes)
 
 
-def test_two_of_four_annotators_must_agree(tmp_path):
-    spans = [[0, 10], [0, 10], [20, 30], [40, 50]]
-    truth = [
-        {"desc_id": 1, "vid_name": "a", "ts": spans},
-        {"desc_id": 2, "vid_name": "b", "ts": [*spans[1:], [60, 70]]},
-    ]
-    lists = [entry(1, [0, 0, 10, 1]), entry(2, [1, 0, 10, 1])]
-    metrics = evaluate_files(*written(tmp_path, truth, submission(VCMR=lists))).metrics
-    assert metrics["VCMR"]["0.5-r1"] == 50.0
-
-
 def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
     lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8]), entry(2, [1, 5, 9, 0.9])]
     files = written(tmp_path, TRUTH, submission(VCMR=lists, SVMR=lists))
