@@ -361,9 +361,7 @@ rule rank_zero_shot:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
         movies=movies_of,
         settings=movie_jobs.testing_values(settings, "zero-shot"),
-        encoder=lambda wildcards: (
-            "" if getattr(SETS[wildcards.movies].source, "features_supplied", False) else LONGFORM.encoder
-        ),
+        encoder=lambda wildcards: "" if SETS[wildcards.movies].source.features_supplied else LONGFORM.encoder,
     script:
         "scripts/rank_zero_shot.py"
 

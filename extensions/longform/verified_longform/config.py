@@ -32,6 +32,11 @@ class MovieSourceSection(Section):
         """Files of its annotations in MAD's form; empty for rows of another form."""
         return []
 
+    @property
+    def features_supplied(self) -> bool:
+        """Whether every feature is supplied and none computed."""
+        return False
+
 
 class MadSource(MovieSourceSection):
     """Files in MAD's form: annotations, and features as published or computed from the movies."""
@@ -52,7 +57,6 @@ class MadSource(MovieSourceSection):
 
     @property
     def features_supplied(self) -> bool:
-        """Whether every feature is supplied and none computed."""
         return None not in (self.frames, self.tokens, self.sentences)
 
     @property
@@ -276,5 +280,4 @@ def check(settings: Config) -> None:
 
 def has_computed_features(settings: Config) -> bool:
     """Whether a joint encoder computes features of a data set of movies."""
-    sources = [movies.source for movies in settings.section(Longform).datasets.values()]
-    return not all(getattr(source, "features_supplied", False) for source in sources)
+    return not all(movies.source.features_supplied for movies in settings.section(Longform).datasets.values())

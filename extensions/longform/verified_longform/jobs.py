@@ -162,7 +162,7 @@ def result_files(settings: Config) -> list[str]:
 def encoder_note(settings: Config, movies: MovieSet) -> str:
     """The encoder behind a data set's figures, with a warning if it was trained on other kinds of images."""
     section, start = settings.section(Longform), settings.evaluator.imported
-    if getattr(movies.source, "features_supplied", False):
+    if movies.source.features_supplied:
         return "frames and sentences as supplied in files, by the encoder that made them"
     if section.encoder == PACKAGED_JOINT:
         return f"frames and sentences by {PACKAGED_JOINT}, which {PACKAGED_KNOWS}"
@@ -178,7 +178,7 @@ BLIND_EVALUATOR = "it has seen no real video, and what rests on it is close to r
 def has_blind_encoder(settings: Config, movies: MovieSet) -> bool:
     """Whether an evaluator that has seen no real video computes the features of movies that are real."""
     source = movies.source
-    computed = not getattr(source, "features_supplied", False) and settings.section(Longform).encoder == EVALUATOR
+    computed = not source.features_supplied and settings.section(Longform).encoder == EVALUATOR
     return computed and not source.rendered and not settings.evaluator.imported
 
 

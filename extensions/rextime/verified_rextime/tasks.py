@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from verified.lmm.parsing import best_object, normalise_keys, read_log_probability, span, span_in_words
 from verified.lmm.request import Parsed
-from verified.lmm.tasks import TEXT, Task, object_schema, words
+from verified.lmm.tasks import TEXT, Task, object_schema
 
 WORDS = "a few words that say what happens"
 SCORE = {"type": "integer", "minimum": 0, "maximum": 3}
@@ -320,8 +320,7 @@ FREE_ANSWER = Task(
     parse_text,
     lambda _count: object_schema({"answer": TEXT}),
     60,
-    lambda _count, identity: Parsed(sections={"text": words(60, identity)}),
-    followed=True,
+    lambda _count, _identity: Parsed(sections={"text": WORDS}),
     settings=("frame_side",),
 )
 """The question alone, without options (supplement, D.2)."""
