@@ -32,14 +32,9 @@ def ledger(tmp_path):
         yield opened
 
 
-def ask(asker, calls):
-    outcomes = dict(asker.ask(calls))
+def ask(client, calls):
+    outcomes = dict(client.ask(calls))
     return [outcomes[number] for number in range(len(outcomes))]
-
-
-def variant(request, **changes):
-    request = dataclasses.replace(request, **changes)
-    return Call(BY_NAME[request.task], request, count=3)
 
 
 @pytest.mark.parametrize(
@@ -65,12 +60,13 @@ def test_whatever_the_answer_depends_on_is_in_the_key(ledger, changed):
     if changed == "media":
         other = call("a dog runs", media=("0f",))
     elif isinstance(changed, dict):
-        other = variant(first.request, **changed)
+        request = dataclasses.replace(first.request, **changed)
+        other = Call(BY_NAME[request.task], request, count=3)
     ask(Client(engine, ledger), [other])
     assert len(engine.requests) == 1
 
 
-def test_an_invalid_answer_is_asked_again_with_another_seed(ledger):
+def test_an_invalid_answer_is_repeated_with_another_seed(ledger):
     replies = iter(["I am not sure.", "<html><body>no</body></html>"])
     engine = StubEngine(lambda request, text: Reply(next(replies, text), tokens_in=7, tokens_out=2))
     (outcome,) = ask(Client(engine, ledger, attempts=3, prices=(1e6, 2e6)), [call("a dog runs")])
@@ -91,7 +87,7 @@ def test_after_the_last_attempt_the_best_short_answer_counts(ledger):
 
 
 @pytest.mark.parametrize(
-    ("engine_name", "finish", "reason", "asked_again"),
+    ("engine_name", "finish", "reason", "repeated"),
     [
         ("openai", "blocked", "content-filter", False),
         ("openai", "error", "context-length", True),  # an endpoint may take later what it refused
@@ -102,7 +98,7 @@ def test_after_the_last_attempt_the_best_short_answer_counts(ledger):
         *(("openai", "error", reason, True) for reason in ("endpoint", "status-500", "status-503", "status-408")),
     ],
 )
-def test_errors_of_the_call_are_final_and_temporary_ones_are_not(ledger, engine_name, finish, reason, asked_again):
+def test_errors_of_the_call_are_final_and_temporary_ones_are_not(ledger, engine_name, finish, reason, repeated):
     engine = StubEngine(lambda request, _: Reply("", finish, reason, "in words"))
     engine.name = engine_name
     outcomes = ask(Client(engine, ledger), [call("a dog runs"), call("a cat sits"), call("a dog runs")])
@@ -110,7 +106,7 @@ def test_errors_of_the_call_are_final_and_temporary_ones_are_not(ledger, engine_
     assert {(outcome.status, outcome.reason, outcome.detail) for outcome in outcomes} == {(finish, reason, "in words")}
     again = StubEngine()
     (outcome,) = ask(Client(again, ledger), [call("a dog runs")])
-    assert len(again.requests) == asked_again and outcome.status == ("ok" if asked_again else finish)
+    assert len(again.requests) == repeated and outcome.status == ("ok" if repeated else finish)
 
 
 def test_an_outage_does_not_make_a_short_answer_final(ledger):
@@ -121,7 +117,7 @@ def test_an_outage_does_not_make_a_short_answer_final(ledger):
     assert outcome.status == "ok" and outcome.parsed.missing == 0
 
 
-def test_with_go_on_all_calls_of_an_outage_end_and_are_asked_again_later(ledger):
+def test_with_go_on_all_calls_of_an_outage_end_and_are_repeated_later(ledger):
     class Down(StubEngine):
         def answer(self, requests):
             yield from itertools.islice(super().answer(requests), 3)
@@ -140,7 +136,7 @@ def test_with_go_on_all_calls_of_an_outage_end_and_are_asked_again_later(ledger)
     assert len(engine.requests) == 2
 
 
-def test_media_are_loaded_only_for_calls_that_are_asked(ledger):
+def test_media_are_loaded_only_for_calls_that_are_made(ledger):
     loaded = []
 
     def load(name):
