@@ -91,7 +91,7 @@ def damaged_file(path: Path, seed: int) -> str:
         document = gzip.decompress(document)
     if kind in ("npy", "npz"):
         document = _other_array(document, kind, draw)
-    elif kind in ("json", "jsonl", "seal"):
+    elif kind in ("json", "jsonl", "checksums"):
         document = next(damaged(document, 1, draw.randrange(2**32)))
     elif kind in ("csv", "srt", "txt", "js", "md", "py", "yaml"):
         document = _other_text(document, draw)

@@ -21,7 +21,7 @@ class Script(dict):
 
 
 def script_run(path: str, rule: str, input: dict, output: dict, params: dict, wildcards: dict) -> Callable[[], None]:
-    """The script at `path` below scripts/, or below the project, as a function: seals, log and all."""
+    """The script at `path` below scripts/, or below the project, as a function: checksums, log and all."""
     script = PROJECT / path if path.startswith("extensions/") else PROJECT / "scripts" / path
     code = compile(script.read_text(encoding="utf-8"), str(script), "exec")
     parts = {"input": input, "output": output, "params": params, "wildcards": wildcards}

@@ -23,7 +23,7 @@ from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.cassette import export, load
 from verified.lmm.ledger import Ledger
-from verified.runtime.seals import seal
+from verified.runtime.checksums import write_checksums
 from verified.tables.readme import COLUMNS, read_rows, readme_figures
 from verified.tables.write import TIDY
 
@@ -66,12 +66,12 @@ def study_files(folder):
     return [["answers", "--key", "key.json", "--raters", "1", *names]]
 
 
-def sealed_anew(folder):
-    """Every file and folder that has a seal gets one of what it is now."""
-    for seal_file in sorted(folder.rglob(".*.seal"), reverse=True):  # of an index, one a file
-        path = seal_file.with_name(seal_file.name[1:].removesuffix(".seal"))
+def refresh_checksums(folder):
+    """Make the checksums of every file and folder that has them anew."""
+    for checksum_file in sorted(folder.rglob(".*.checksums"), reverse=True):  # of an index, one a file
+        path = checksum_file.with_name(checksum_file.name[1:].removesuffix(".checksums"))
         if path.exists():
-            seal(path)
+            write_checksums(path)
 
 
 def ledger_files(folder):

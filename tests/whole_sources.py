@@ -18,7 +18,7 @@ from verified.io.subtitles import read_subtitles, voice_activity
 from verified.lmm.cassette import read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
-from verified.runtime.seals import seal
+from verified.runtime.checksums import write_checksums
 
 
 def subtitle_files(folder):
@@ -68,13 +68,13 @@ def import_checkpoint():
 
 
 def run_files(folder):
-    """A small run with its seals."""
+    """A small run with its checksums."""
     home = Path("results", "small")
     (folder / home / "tables").mkdir(parents=True)
     for name in ("a.jsonl", "tables/one.csv", "tables/two.csv"):
         (folder / home / name).write_text('{"desc_id": 1}\n')
     for name in ("a.jsonl", "tables"):
-        seal(folder / home / name, rule="some_rule", wildcards={"dataset": "small"})
+        write_checksums(folder / home / name, rule="some_rule", wildcards={"dataset": "small"})
     (folder / "small.yaml").write_text("name: small\n")
     checked = ["verify", "--configfile", "small.yaml"]
     return [checked, ["verify"], [*checked, "--heal"]]

@@ -9,8 +9,8 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.config.features import VideoFeatures
     from verified.features.video import write_video_features
     from verified.io.jsonl import read_jsonl
+    from verified.runtime.checksums import measure
     from verified.runtime.previous_output import made_with
-    from verified.runtime.seals import measure
     from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import source_of
 

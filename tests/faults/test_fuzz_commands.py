@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import pytest
 from fuzz import ARGUMENTS, damaged_file
-from whole_files import KINDS, sealed_anew
+from whole_files import KINDS, refresh_checksums
 
 from verified.__main__ import main
 from verified.cli.command import COMMANDS
@@ -102,8 +102,8 @@ def run_case(seed: int, whole, folder, capsys) -> tuple[str, str, list[str]]:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         path = draw.choice(files)
         damage = damaged_file(path, draw.randrange(2**32))
-        if getattr(KINDS[seed % len(whole)], "sealed_anew", False):
-            sealed_anew(folder)
+        if getattr(KINDS[seed % len(whole)], "refresh_checksums", False):
+            refresh_checksums(folder)
     return _outcome(command, capsys), damage, command
 
 

@@ -29,7 +29,7 @@ from verified.export.forms import FORMS
 from verified.io.fig import write_fig
 from verified.io.jsonl import write_jsonl
 from verified.lmm.ledger import Ledger
-from verified.runtime.seals import seal
+from verified.runtime.checksums import write_checksums
 
 pytestmark = pytest.mark.night
 
@@ -103,7 +103,7 @@ def test_an_export(form, start, place):
 
 
 def test_an_import_of_reviews(start, place):
-    """Decisions come back through a rule: its script runs as Snakemake runs it, seals and all."""
+    """Decisions come back through a rule: its script runs as Snakemake runs it, checksums and all."""
     write_jsonl(start / "moments.jsonl", MOMENTS)
     write_jsonl(start / "scores.jsonl", SCORES)
     rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
@@ -124,14 +124,14 @@ def test_an_import_of_reviews(start, place):
 
 
 def test_an_imported_checkpoint(start, place, monkeypatch):
-    """Over an earlier one, below results/, where it has a seal."""
+    """Over an earlier one, below results/, where it has checksums."""
     torch.save({"model": Golden("xml").weights}, start / "xml.pth")
     tensors = importing.read_tensors(start / "xml.pth")  # by a process of its own, in a folder of its own
     monkeypatch.setattr(importing, "read_tensors", lambda source: tensors)
     earlier = start / "results" / "own" / "checkpoint.safetensors"
     earlier.parent.mkdir(parents=True)
     earlier.write_bytes(b"earlier")
-    seal(earlier)
+    write_checksums(earlier)
     command = "import xml xml.pth --output results/own/checkpoint.safetensors --option heads=4"
     assert finished_by_repeating(start, place, given(*command.split(), ends=(0,))) > 3
 

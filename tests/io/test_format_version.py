@@ -15,7 +15,7 @@ from verified.io.files import require_version
 from verified.lmm.cassette import STATED, export, models_of
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import VERSION, line_of
-from verified.runtime.seals import seal, seal_of
+from verified.runtime.checksums import checksums_of, write_checksums
 from verified.runtime.verify import check
 from verified.tables.table import read_table_json, write_table_json
 
@@ -33,14 +33,14 @@ def edited(path, key, version):
     path.write_text(json.dumps({**known, key: version} if version is not None else known))
 
 
-def a_seal(folder, version):
+def a_checksum_file(folder, version):
     path = folder / "file.json"
     path.write_text("{}")
-    seal(path)
-    text = seal_of(path).read_text().partition("\n")[0]
+    write_checksums(path)
+    text = checksums_of(path).read_text().partition("\n")[0]
     if version is not None:
         text = json.dumps({**json.loads(text), "version": version})
-    seal_of(path).write_text(f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n")
+    checksums_of(path).write_text(f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n")
     return path, check
 
 
@@ -67,7 +67,7 @@ def a_cassette(folder, version):
     return path, models_of
 
 
-@pytest.mark.parametrize("make", [a_seal, tables, a_ledger, a_cassette])
+@pytest.mark.parametrize("make", [a_checksum_file, tables, a_ledger, a_cassette])
 @pytest.mark.parametrize("version", [0, 99])
 def test_a_reader_of_another_version_says_what_to_do(tmp_path, make, version):
     (tmp_path / "sound").mkdir()

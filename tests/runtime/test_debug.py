@@ -9,7 +9,7 @@ from refusals import said
 from running import NANO
 
 from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.runtime.seals import seal_built
+from verified.runtime.checksums import write_built_checksums
 
 SHARD = "results/nano/captions/{}/shard-00{}.jsonl"
 
@@ -22,7 +22,7 @@ def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 def test_a_script_runs_with_the_rules_own_files(tmp_path):
     for number, kind in enumerate(("statics", "dynamics")):
         write_jsonl(tmp_path / SHARD.format(kind, ".corrupted"), [{"desc_id": number}])
-        seal_built(tmp_path / SHARD.format(kind, ".corrupted"))
+        write_built_checksums(tmp_path / SHARD.format(kind, ".corrupted"))
     run = debug(tmp_path, "collect_corrupted", "dataset=nano", "shard=shard-00")
     assert run.returncode == 0, run.stdout
     assert read_jsonl(tmp_path / SHARD.format("corrupted", "")) == [{"desc_id": 0}, {"desc_id": 1}]

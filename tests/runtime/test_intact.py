@@ -1,4 +1,4 @@
-"""Commands check their inputs against seals: by any reader, once a process, and no foreign files."""
+"""Commands check their inputs against checksums: by any reader, once a process, and no foreign files."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ from verified.__main__ import main
 from verified.io.files import checking, file_digest, read_text
 from verified.io.hdf5 import link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
-from verified.runtime.seals import seal, seal_of
+from verified.runtime.checksums import checksums_of, write_checksums
 from verified.runtime.verify import check
 
 COUNT = 10
@@ -30,7 +30,7 @@ def submission(right):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A finished and sealed run of one model, as far as `verified compare` reads it."""
+    """A finished run of one model with its checksums, as far as `verified compare` reads it."""
     monkeypatch.chdir(tmp_path)
     root = tmp_path / "results" / "demo"
     truth = root / "annotations" / "fig" / "test.jsonl"
@@ -49,7 +49,9 @@ def run(tmp_path, monkeypatch):
     for path in sorted(root.rglob("*")):
         if path.is_file() and not path.name.startswith("."):
             links = path.parent == features and path.stem != "shard"
-            seal(path, made_of={"demo/features/shard.h5": file_digest(features / "shard.h5")} if links else {})
+            write_checksums(
+                path, made_of={"demo/features/shard.h5": file_digest(features / "shard.h5")} if links else {}
+            )
     return root
 
 
@@ -114,36 +116,36 @@ COMPARED = [word.replace("RUN", "results/demo") for word in COMMANDS["compare"]]
 def test_the_metrics_of_another_training_are_none_of_this_one(run, capsys):
     first, second = (run / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2))
     shutil.copy(first, second)
-    shutil.copy(seal_of(first), seal_of(second))
+    shutil.copy(checksums_of(first), checksums_of(second))
     assert main(COMPARED) == 2
     said(capsys.readouterr().err, "seed-2", "seed-1", remedy=True)
-    seal(second)  # somebody sealed the copy: what it says of itself remains
+    write_checksums(second)  # somebody made checksums of the copy: its own contents remain
     assert main(COMPARED) == 2
     said(capsys.readouterr().err, "seed-2", "'seed'", remedy=True)
 
 
-def test_a_file_of_a_job_without_a_seal_is_refused_and_one_of_a_person_read(tmp_path, monkeypatch):
+def test_a_file_of_a_job_without_checksums_is_refused_and_one_of_a_person_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("written.json", "mine.json"):
         write_json(tmp_path / "results" / "a" / name, {})
     write_json(tmp_path / "results" / "a" / "made.json", {})
-    seal("results/a/made.json", made_of={"a/written.json": "0"})
+    write_checksums("results/a/made.json", made_of={"a/written.json": "0"})
     with checking(check):
         assert read_json("results/a/mine.json") == {}
-        with refused("no seal", remedy=True):
+        with refused("no checksums", remedy=True):
             read_json("results/a/written.json")
-        with refused("no seal", remedy=True):
+        with refused("no checksums", remedy=True):
             read_json(tmp_path / "results" / "a" / "written.json")
     assert read_json("results/a/written.json") == {}  # not a command
 
 
-def test_a_file_of_a_sealed_folder_is_held_against_the_folder_also_through_a_link(tmp_path, monkeypatch):
+def test_a_file_in_a_recorded_folder_is_checked_against_it_also_through_a_link(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tables = tmp_path / "results" / "demo" / "tables"
     tables.mkdir(parents=True)
     for name in ("all.csv", "main.csv"):
         (tables / name).write_text("a,b\n")
-    seal("results/demo/tables")
+    write_checksums("results/demo/tables")
     (tmp_path / "results" / "tables").symlink_to("demo/tables")
     (tables / "all.csv").write_text("a,c\n")
     (tables / "added.csv").write_text("a\n")
@@ -155,11 +157,11 @@ def test_a_file_of_a_sealed_folder_is_held_against_the_folder_also_through_a_lin
                     read_text(Path(folder, name), 100)
 
 
-def test_a_command_writes_over_what_it_sealed_before(tmp_path):
-    """Between the two, the new file stands under the old seal, and is measured for its own."""
+def test_a_command_writes_over_its_earlier_output(tmp_path):
+    """Between the two, the new file is beside the old checksums, and gets its own."""
     target = tmp_path / "results" / "answers.jsonl"
     with checking(check):
         for count in (1, 2):
             write_jsonl(target, [{"number": 1}] * count)
-            seal(target)
+            write_checksums(target)
             assert len(target.read_text().splitlines()) == count

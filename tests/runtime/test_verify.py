@@ -9,7 +9,7 @@ from refusals import said
 from verified.__main__ import main
 from verified.io.files import file_digest
 from verified.io.jsonl import write_jsonl
-from verified.runtime.seals import seal, seal_of
+from verified.runtime.checksums import checksums_of, write_checksums
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
         made_of = {
             f"small/{before}": file_digest(home / before) for before in ("a.jsonl", "b.jsonl") if name == "tables"
         }
-        seal(f"results/small/{name}", temporary=["results/small/clips.npy"], made_of=made_of)
+        write_checksums(f"results/small/{name}", temporary=["results/small/clips.npy"], made_of=made_of)
     (home / "clips.npy").unlink()
     (home / "notes.txt").write_text("no job wrote this")
     (tmp_path / "small.yaml").write_text("name: small\n")
@@ -41,22 +41,22 @@ def verify(capsys, *options) -> tuple[int, str]:
 
 def test_a_sound_run_has_no_findings(folder, capsys):
     status, said = verify(capsys, "--configfile", "small.yaml")
-    assert status == 0 and "results/small: 5 of 5 sealed files and folders are what was written; 0 to be" in said
+    assert status == 0 and "results/small: 5 of 5 files and folders are as they were written; 0 to be" in said
 
 
 def test_damages_are_listed_with_the_commands_in_order_and_nothing_is_removed(folder, capsys):
     (folder / "a.jsonl").write_text('{"desc_id": 2}\n')
     (folder / "corpus" / "c.jsonl").unlink()
     (folder / "tables" / "main.csv").unlink()
-    seal_of(folder / "b.jsonl").unlink()
+    checksums_of(folder / "b.jsonl").unlink()
     for age, name in enumerate(("tables", "corpus/c.jsonl", "b.jsonl", "a.jsonl")):
-        aged = seal_of(folder / name) if name != "b.jsonl" else folder / name
+        aged = checksums_of(folder / name) if name != "b.jsonl" else folder / name
         os.utime(aged, (10**9 - age, 10**9 - age))
     before = sorted(folder.rglob("*"))
     status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
     assert status == 1 and "4 to be rebuilt" in said and sorted(folder.rglob("*")) == before
     assert "damaged  results/small/a.jsonl: damaged: 1 lines, 15 bytes, SHA-256" in said
-    assert "gone  results/small/corpus/c.jsonl" in said and "unsealed  results/small/b.jsonl" in said
+    assert "gone  results/small/corpus/c.jsonl" in said and "unrecorded  results/small/b.jsonl" in said
     assert "damaged  results/small/tables: damaged: not as written: main.csv" in said
     names = " ".join(f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "tables"))
     assert said.splitlines()[-2:] == [

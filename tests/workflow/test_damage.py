@@ -12,7 +12,7 @@ from running import digests, snakemake
 
 from verified.__main__ import main
 from verified.errors import InputError
-from verified.runtime.seals import TIMESTAMP, read_seal, sealed_below, seals_below
+from verified.runtime.checksums import TIMESTAMP, checksum_files, record_of, records_in
 from verified.runtime.verify import check, verify
 
 pytestmark = pytest.mark.slow
@@ -29,10 +29,10 @@ def run(nano, tmp_path, monkeypatch):
     return folder
 
 
-def sealed_files() -> dict[str, list[Path]]:
+def recorded_files() -> dict[str, list[Path]]:
     """Built files by the kind that their endings tell; files of a built folder count as its."""
     kinds: dict[str, list[Path]] = {}
-    for path in sorted(path for seal in seals_below(Path("results")) for path in sealed_below(seal)):
+    for path in sorted(path for file in checksum_files(Path("results")) for path in records_in(file)):
         if path.is_dir():
             inside = (file for file in path.rglob("*") if file.is_file() and file.name != TIMESTAMP)
             kinds.setdefault("folder", []).extend(sorted(inside))
@@ -42,7 +42,7 @@ def sealed_files() -> dict[str, list[Path]]:
 
 
 def damage(path: Path, draw: random.Random) -> bytes:
-    """Damage a file, and its seal at times; returns the bytes that were there."""
+    """Damage a file, and its checksums at times; returns the bytes that were there."""
     content = path.read_bytes()
     at = draw.randrange(len(content)) if content else 0
     kind = draw.choice(["flip", "cut", "empty", "longer", "remove", "row", "zeros", "swap"])
@@ -68,12 +68,12 @@ def damage(path: Path, draw: random.Random) -> bytes:
 
 
 def test_any_damage_to_any_file_is_found_and_refused(run):
-    draw, kinds = random.Random(2204), sealed_files()
+    draw, kinds = random.Random(2204), recorded_files()
     assert {".jsonl", ".json", ".tar", ".h5", ".safetensors", ".npz", ".json.gz", ".parquet", "folder"} <= set(kinds)
     names = sorted(kinds)
     for case in range(CASES):
         path = draw.choice(kinds[names[case % len(names)]])
-        owner = next(parent for parent in (path, *path.parents) if read_seal(parent))
+        owner = next(parent for parent in (path, *path.parents) if record_of(parent))
         content = damage(path, draw)
         if case % 20 == 0:
             _, findings = verify(Path("results"))
@@ -88,7 +88,7 @@ def test_any_damage_to_any_file_is_found_and_refused(run):
 def test_a_job_refuses_a_damaged_input_and_makes_nothing_of_it(run):
     """Through Snakemake, for jobs drawn from those that read outputs of others."""
     draw = random.Random(58)
-    records = [json.loads(seal.read_text().splitlines()[0]) for seal in sorted(seals_below(Path("results")))]
+    records = [json.loads(file.read_text().splitlines()[0]) for file in sorted(checksum_files(Path("results")))]
     for record in draw.sample([record for record in records if record["made_of"]], 4):
         read, target = Path("results", draw.choice(sorted(record["made_of"]))), Path("results", min(record["files"]))
         path = min(read.glob("*.mp4")) if read.is_dir() else read

@@ -91,8 +91,8 @@ def reached(script: Path) -> set[str]:
     """Top-level names of all third-party packages that a script imports, itself or through the package.
 
     Imports of optional engines stand inside functions of modules below lmm/engines and need their own
-    environments; they are left out here. So are the look of seals into HDF5 files, which only the stages that have them
-    take, and the second reader of videos and what reads text in pictures, which are used where somebody installs them.
+    environments; they are left out here. So are HDF5 in checksums, which only the stages that have such files need,
+    and the second reader of videos and the reader of text in pictures, which are used where somebody installs them.
     """
     seen, waiting, foreign = set(), [script], set()
     while waiting:
@@ -101,7 +101,7 @@ def reached(script: Path) -> set[str]:
             continue
         seen.add(path)
         ours, outside = imports(path)
-        foreign |= outside - {"seals.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
+        foreign |= outside - {"checksums.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
             path.name, set()
         )
         for name in ours:

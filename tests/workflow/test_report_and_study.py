@@ -36,7 +36,7 @@ def reported(nano, tmp_path_factory):
 def test_every_figure_is_there_as_svg_and_png_with_its_numbers(reported):
     figures = reported / "results" / "nano" / "figures"
     names = {*EXAMPLES, *STATISTICS, "predictions", "training", "evaluator-training", "validation"}
-    built = {path.name for path in figures.iterdir() if not path.name.endswith(".seal")}
+    built = {path.name for path in figures.iterdir() if not path.name.endswith(".checksums")}
     assert built == {f"{name}.{end}" for name in names for end in ("svg", "png", "csv")}
     assert all("<text" not in path.read_text(encoding="utf-8") for path in figures.glob("*.svg"))
 

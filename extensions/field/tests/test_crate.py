@@ -10,8 +10,8 @@ from refusals import refused
 
 from verified.__main__ import main
 from verified.io.jsonl import read_json, write_jsonl
+from verified.runtime.checksums import write_checksums
 from verified.runtime.project import PROJECT
-from verified.runtime.seals import seal
 from verified_field.exports.crate import PROFILES, write_crate
 
 FACTS = {"name": "lab", "project": PROJECT, "commit": "commit 0123", "licence": "CC-BY-4.0", "creators": ["A Lab"]}
@@ -40,10 +40,10 @@ def run(tmp_path, monkeypatch):
     write_jsonl(
         RESULTS / "corpus/videos.jsonl", [*rows, {"video": "gone", "path": "videos/gone.mp4", "sha256": "0" * 64}]
     )
-    seal(RESULTS / "tables", rule="build_tables")
+    write_checksums(RESULTS / "tables", rule="build_tables")
     for path in ("retrieval/xml/fig/seed-1/fig/metrics.json", "annotations/candidates.parquet", "corpus/counts.json"):
-        seal(RESULTS / path, rule="some_rule", wildcards={"dataset": "lab"})
-    seal(RESULTS / "corpus/videos.jsonl")
+        write_checksums(RESULTS / path, rule="some_rule", wildcards={"dataset": "lab"})
+    write_checksums(RESULTS / "corpus/videos.jsonl")
     Path("lab.yaml").write_text("name: lab\n")
     return tmp_path
 

@@ -21,7 +21,7 @@ from verified.errors import InputError
 from verified.features.hub_models import text_states
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn.checkpoint import load_facts
-from verified.runtime.seals import seal_built
+from verified.runtime.checksums import write_built_checksums
 from verified_rextime.config import CLIP_SECONDS
 from verified_rextime.ground import best_windows
 from verified_rextime.rows import NOT_ANSWERED, Prediction, Question
@@ -155,7 +155,7 @@ def import_grounder(name: str, file: Path, output: Path | None, options: dict[st
     """Convert a checkpoint of the model `name`; returns a description, its inputs, and the key to name it under."""
     target = output or file.with_suffix(".safetensors")
     count = import_checkpoint(name, file, target, options, GROUNDERS[name])
-    seal_built(target)
+    write_built_checksums(target)
     return (
         f"{target}: {name} with {count:,} parameters\n"
         f"{feature_requirements(name, load_facts(target, FORM)['config'])}\n"

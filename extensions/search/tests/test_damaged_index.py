@@ -50,11 +50,11 @@ def test_an_index_that_is_not_as_it_was_written_is_not_asked(index, capsys, dama
     assert main(search) == 0
 
 
-def test_an_index_without_its_seals_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):
+def test_an_index_without_its_checksums_is_refused_and_a_whole_copy_is_as_good(index, tmp_path):
     for name in ("copy", "bare"):
         shutil.copytree(index, tmp_path / name)
     assert len(Index(tmp_path / "copy").positions) == 5
-    for seal_file in (tmp_path / "bare").rglob(".*.seal"):
-        seal_file.unlink()
+    for checksum_file in (tmp_path / "bare").rglob(".*.checksums"):
+        checksum_file.unlink()
     with refused("no index", remedy=True):
         Index(tmp_path / "bare")

@@ -15,7 +15,7 @@ from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
 from verified.io.hdf5 import FeatureFile
-from verified.runtime.seals import seal
+from verified.runtime.checksums import write_checksums
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
 from verified_search.serve import application
@@ -129,7 +129,7 @@ def test_the_best_windows_are_found_however_many_clips_the_first_have(tmp_path):
     ]
     (tmp_path / "000001").mkdir()
     facts = write_windows(tmp_path / "000001", items, 8)
-    seal(tmp_path / "000001")
+    write_checksums(tmp_path / "000001")
     stored = Windows(tmp_path / "000001", facts)
     query = np.ones(8, np.float32) / np.sqrt(8, dtype=np.float32)
     best = np.array([(rows.astype(np.float32) @ query).max() for rows in windows])

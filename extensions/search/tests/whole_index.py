@@ -8,7 +8,7 @@ from verified_search.update import update
 
 
 def index_files(folder):
-    """An index, sealed as any is."""
+    """An index with its checksums."""
     files, settings = write_corpus(folder / "corpus", random_videos(4, longest=5))
     update(folder / "index", files, settings)
     shutil.rmtree(folder / "corpus")
@@ -18,10 +18,10 @@ def index_files(folder):
     ]
 
 
-def sealed_anew_files(folder):
-    """An index whose files are sealed after they are damaged: only what they say can tell (see `sealed_anew`)."""
+def refreshed_files(folder):
+    """An index whose checksums are made after the damage: only its contents can tell (see `refresh_checksums`)."""
     return index_files(folder)
 
 
-sealed_anew_files.sealed_anew = True
-KINDS = (index_files, sealed_anew_files)
+refreshed_files.refresh_checksums = True
+KINDS = (index_files, refreshed_files)

@@ -1,4 +1,4 @@
-"""Check the seals of an index's files at any location, and refuse changed ones before they are read."""
+"""Check an index's files against their checksums at any location, and refuse changed ones before they are read."""
 
 from pathlib import Path
 

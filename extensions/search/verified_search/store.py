@@ -1,9 +1,9 @@
 """The index of a corpus: a folder with numbered builds, of which the last complete one is in force.
 
 Build `N` is a folder with the windows of all videos, the annotated moments and a copy of the model, and `N.json`, its
-manifest. The manifest is sealed last, and only then earlier builds are removed: a killed change has no effect, and a
-search in progress continues with its open files. Videos that stay are copied from the build before; decoded data of a
-video file is in `decoded` until its build is in force. Changes are serialised by the file `.lock`.
+manifest. The manifest gets its checksums last, and only then earlier builds are removed: a killed change has no effect,
+and a search in progress continues with its open files. Videos that stay are copied from the build before; decoded data
+of a video file is in `decoded` until its build is in force. Changes are serialised by the file `.lock`.
 """
 
 import contextlib
@@ -23,21 +23,21 @@ from verified.errors import InputError
 from verified.io.files import require_version
 from verified.io.jsonl import iterate_jsonl, read_json, write_json
 from verified.nn.checkpoint import Form, load, save
-from verified.runtime.seals import seal, seal_of
+from verified.runtime.checksums import checksums_of, write_checksums
 from verified_search.presence import PASSES
 from verified_search.sound import sound
 from verified_search.windows import VIDEOS, Item, Windows, write_windows
 
 DECODED, LOCK = "decoded", ".lock"
 FORMAT = 8
-OURS = re.compile(r"\.?\d{6}(\.json)?(\.seal)?|decoded|\..*\.partial.*")
+OURS = re.compile(r"\.?\d{6}(\.json)?(\.checksums)?|decoded|\..*\.partial.*")
 """Names in the folder of an index that a change may remove."""
 FORM = Form("decoded video of an index", 1, "remove it and index the folder again")
 
 
 def manifest_file(folder: Path) -> Path | None:
-    """The manifest in force: the last that is sealed, if there is one."""
-    return max((path for path in folder.glob("[0-9]*.json") if seal_of(path).is_file()), default=None)
+    """The manifest in force: the last that has checksums, if there is one."""
+    return max((path for path in folder.glob("[0-9]*.json") if checksums_of(path).is_file()), default=None)
 
 
 def read_manifest(folder: Path) -> dict:
@@ -60,7 +60,7 @@ def write_manifest(folder: Path, manifest: dict) -> dict:
     build = manifest["build"]
     path = folder / f"{build['name']}.json"
     write_json(path, {**manifest, "videos": build["videos"], "clips": build["rows"]})
-    seal(path)
+    write_checksums(path)
     return tidy(folder)
 
 
@@ -69,7 +69,7 @@ def tidy(folder: Path) -> dict:
     manifest = read_manifest(folder)
     build = build_folder(folder, manifest)
     manifest_path = build.with_suffix(".json")
-    kept = {build, seal_of(build), manifest_path, seal_of(manifest_path)}
+    kept = {build, checksums_of(build), manifest_path, checksums_of(manifest_path)}
     for path in {path for path in folder.iterdir() if OURS.fullmatch(path.name)} - kept:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return manifest
@@ -96,7 +96,7 @@ def write_decoded(folder: Path, one: Decoded) -> None:
     sizes = [[time, len(picture)] for time, picture in one.pictures]
     path = _decoded_path(folder, one.row["video"])
     save(path, FORM, tensors, {"row": one.row, "sizes": sizes})
-    seal(path)
+    write_checksums(path)
 
 
 def read_decoded(folder: Path, video: str) -> Decoded:
@@ -130,7 +130,7 @@ def build_folder(folder: Path, manifest: dict) -> Path:
 
 def present(folder: Path, manifest: dict) -> dict[str, dict]:
     """The rows of all videos in the index, by id; none of an empty manifest. Raises InputError unless all files of the
-    build match its seal: a change copies them."""
+    build match its checksums: a change copies them."""
     if not manifest:
         return {}
     sound(folder, manifest["build"]["name"])
@@ -140,7 +140,7 @@ def present(folder: Path, manifest: dict) -> dict[str, dict]:
 def new_build(folder: Path, old: dict) -> Path:
     """An empty folder for the build behind that of `old`, the manifest in force or an empty one."""
     build = folder / f"{int(old['build']['name']) + 1 if old else 1:06d}"
-    for path in (build.with_suffix(".json"), seal_of(build.with_suffix(".json")), seal_of(build)):
+    for path in (build.with_suffix(".json"), checksums_of(build.with_suffix(".json")), checksums_of(build)):
         path.unlink(missing_ok=True)  # of a killed change
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir(parents=True)
@@ -148,15 +148,15 @@ def new_build(folder: Path, old: dict) -> Path:
 
 
 def finish_build(build: Path, old: dict, gone: Container[str], items: Iterable[Item]) -> dict:
-    """Write the windows of videos into a new build, those of `old` that are not `gone` and those of `items`, and seal
-    it; returns its facts for the manifest. Raises InputError without any video."""
+    """Write the windows of videos into a new build, those of `old` that are not `gone` and those of `items`, with its
+    checksums; returns its facts for the manifest. Raises InputError without any video."""
     earlier = Windows(build_folder(build.parent, old), old["build"]).items(gone) if old else ()
     every = iter(chain(earlier, items))
     first = next(every, None)
     if first is None:
         raise InputError("an index without videos", file=build.parent, remedy="add some, and index them again")
     facts = write_windows(build, chain([first], every), first[1][0].search.shape[1])
-    seal(build)
+    write_checksums(build)
     return {"name": build.name, **facts}
 
 

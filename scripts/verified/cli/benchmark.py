@@ -124,7 +124,7 @@ def check_model(arguments: argparse.Namespace) -> int:
 )
 def import_model(arguments: argparse.Namespace) -> None:
     """Convert, write the checksum record and report the result; raises InputError on an unusable file or option."""
-    from verified.runtime.seals import seal_built
+    from verified.runtime.checksums import write_built_checksums
 
     options = dict(option.partition("=")[::2] for option in arguments.option)
     target = arguments.output or arguments.file.with_suffix(".safetensors")
@@ -139,7 +139,7 @@ def import_model(arguments: argparse.Namespace) -> None:
 
         count = import_checkpoint(arguments.model, arguments.file, target, options)
         report = f"{arguments.model} with {count:,} parameters"
-    seal_built(target)
+    write_built_checksums(target)
     print(f"{target}: {report}")
 
 

@@ -68,14 +68,14 @@ def stats(arguments: argparse.Namespace) -> None:
 def export_cassette(arguments: argparse.Namespace) -> None:
     """Write the cassette and its checksum record. Raises InputError for a name with another suffix."""
     from verified.lmm.cassette import export
-    from verified.runtime.seals import seal_built
+    from verified.runtime.checksums import write_built_checksums
 
     cassette = arguments.output
     if cassette.suffix != ".parquet":
         raise InputError("a cassette's name ends in .parquet", file=cassette)
     with _opened(arguments.ledger) as ledger:
         print(f"{export(ledger, cassette)} calls written to {cassette}, {len(ledger.damaged)} damaged")
-    seal_built(cassette)
+    write_built_checksums(cassette)
 
 
 @command("ledger verify", "check that each call is as it was recorded, and stored under its own key", LEDGER)

@@ -30,7 +30,7 @@ that has no row of its own for the key. `verified config-docs` prints this page.
 def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
     from verified.runtime.announcements import rebuild_command
-    from verified.runtime.seals import BUILT
+    from verified.runtime.checksums import BUILT
     from verified.runtime.verify import build_order, verify
 
     folder = Path(BUILT, *_name(arguments.configfile))
@@ -39,11 +39,11 @@ def verify_run(arguments: argparse.Namespace) -> int:
     os.chdir(arguments.directory)
     if not folder.is_dir():
         raise InputError("nothing was built here", file=folder)
-    seals, findings = verify(folder)
+    count, findings = verify(folder)
     for finding in findings:
         print(f"{finding.kind}  {finding.path}: {finding.message}")
-    sound = seals - sum(finding.kind != "unsealed" for finding in findings)
-    print(f"{folder}: {sound} of {seals} sealed files and folders are what was written; {len(findings)} to be rebuilt")
+    sound = count - sum(finding.kind != "unrecorded" for finding in findings)
+    print(f"{folder}: {sound} of {count} files and folders are as they were written; {len(findings)} to be rebuilt")
     if findings and not arguments.heal:
         print("--heal prints the commands that build them again")
     elif findings:

@@ -50,7 +50,7 @@ def _study_answers(arguments: argparse.Namespace) -> None:
     from verified.people.answers import collect, read_key
     from verified.people.study.aggregate import summarise
     from verified.people.study.sample import FORM
-    from verified.runtime.seals import seal_built
+    from verified.runtime.checksums import write_built_checksums
 
     key = read_key(arguments.key, FORM)
     target = arguments.output or arguments.key.parent
@@ -66,7 +66,7 @@ def _study_answers(arguments: argparse.Namespace) -> None:
     write_jsonl(target / "answers.jsonl", collected.answers)
     write_json(target / "summary.json", summary)
     for name in ("answers.jsonl", "summary.json"):
-        seal_built(target / name)
+        write_built_checksums(target / name)
     print("\n".join(_summary_lines(summary)))
 
 

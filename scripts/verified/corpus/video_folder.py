@@ -269,7 +269,7 @@ def file_state(path: str | os.PathLike) -> str:
     A timestamp would change too often: a copied or touched video is the same video. Samples suffice: encoders do not
     make two files of one size with the same bytes there, and an unfinished download with preallocated space has zeros
     there, at its end until the last. If samples miss a change, the jobs that decode a video find it: they compare it
-    with the digest of the probed file (see `runtime.seals`).
+    with the digest of the probed file (see `runtime.checksums`).
     """
     try:
         # A pipe would wait for somebody to write to it. Python's own file object would cost as much as the samples.

@@ -7,7 +7,7 @@ from pathlib import Path
 from verified.config.datasets import Keyframes
 from verified.io.video import TOLERANCE
 from verified.keyframes.archive import KeyframeTar
-from verified.runtime.seals import made_with
+from verified.runtime.checksums import made_with
 
 
 class SeenKeyframes:

@@ -34,7 +34,7 @@ IGNORED_MODULES = frozenset(
         "verified.runtime.job",
         "verified.runtime.progress",
         "verified.runtime.resources",
-        "verified.runtime.seals",
+        "verified.runtime.checksums",
         "verified.runtime.verify",
     }
 )

@@ -13,7 +13,7 @@ from verified.runtime.announcements import temporary_outputs
 from verified.runtime.gpu_leases import lease
 from verified.runtime.processes import die_with, tie_children
 from verified.runtime.secrets import redact
-from verified.runtime.verify import sealed
+from verified.runtime.verify import job_checksums
 
 PARENT = "VERIFIED_SNAKEMAKE"
 
@@ -123,12 +123,12 @@ def _hide_script() -> None:
     vars(sys.modules["__main__"]).pop("__file__", None)
 
 
-def _sealed(snakemake: Script) -> contextlib.AbstractContextManager[None]:
+def _job_checksums(snakemake: Script) -> contextlib.AbstractContextManager[None]:
     outputs: list[str] = list(getattr(snakemake, "output", ()))
     rule = getattr(snakemake, "rule", "")
     job = {"rule": rule, "wildcards": dict(getattr(snakemake, "wildcards", {}).items())}
     job |= {"params": getattr(snakemake, "params", ()), "temporary": temporary_outputs(rule, outputs)}
-    return sealed(getattr(snakemake, "input", ()), outputs, **job)
+    return job_checksums(getattr(snakemake, "input", ()), outputs, **job)
 
 
 @contextlib.contextmanager
@@ -136,8 +136,8 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError, and errors of a disk,
     without a traceback.
 
-    Inputs are checked against their seals before the block, and outputs are sealed after it (see `seals`). A job gets
-    as many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes that it
+    Inputs are checked before the block, and checksums of outputs are written after it (see `checksums`). A job gets as
+    many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes that it
     forks, or starts by multiprocessing, die with it. Jobs run with the model hub disabled, so that they load only
     fetched models; `online` jobs may fetch. Import heavy packages inside the block or after `set_threads`: thread
     counts are read when they are loaded.
@@ -153,7 +153,7 @@ def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[
     gpus = getattr(getattr(snakemake, "resources", None), "gpu", 0)
     try:
         log_to(str(snakemake.log[0]) if snakemake.log else None)
-        with lease(gpus), _sealed(snakemake):
+        with lease(gpus), _job_checksums(snakemake):
             started = time.monotonic()
             yield logger
         logger.info("the job took %.1f s", time.monotonic() - started)

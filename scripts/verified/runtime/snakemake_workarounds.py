@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from verified.runtime.seals import BUILT, readings
+from verified.runtime.checksums import BUILT, readings
 
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""

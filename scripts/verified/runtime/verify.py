@@ -1,7 +1,7 @@
-"""Check files against their seals: the inputs of a job, files that a command reads, and a whole run.
+"""Check files against their checksums: the inputs of a job, files that a command reads, and a whole run.
 
 A job checks its inputs all at once (see `runtime.job`). The inputs of a command follow from its arguments, so its
-readers check each file (see `io.files.checked`), once in a process unless it changes. A file with a seal, or in a
+readers check each file (see `io.files.checked`), once in a process unless it changes. A file with checksums, or in a
 folder with one, must match it. Another one is refused if a job of the run has read it, and else belongs to the user.
 """
 
@@ -18,52 +18,54 @@ from typing import Any, NamedTuple
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.runtime.announcements import LATENCY, rebuild_command
-from verified.runtime.seals import (
+from verified.runtime.checksums import (
     BUILT,
     ENDING,
     VIDEOS,
     Reading,
-    Seal,
+    Record,
+    checksum_files,
+    checksums_of,
     difference,
     place_of,
-    read_seal,
     readings,
-    seal,
-    seal_of,
-    sealed_below,
-    seals_below,
+    record_of,
+    records_in,
+    write_checksums,
 )
 
 DEEPEST = 4
-"""Parent folders that are searched for a seal if the file is not below a `results/`."""
+"""Parent folders that are searched for a record if the file is not below a `results/`."""
 
 _checked: dict[str, tuple[int, ...]] = {}
-"""State (device, inode, bytes, times in nanoseconds) of each file when it matched its seal."""
+"""State (device, inode, bytes, times in nanoseconds) of each file when it matched its record."""
 
 
 def check(path: str | os.PathLike[str], required: bool = False, remedy: str = "") -> None:
-    """Raise InputError unless a file or folder matches its seal, or a file that of a folder around it; the message
+    """Raise InputError unless a file or folder matches its record, or a file that of a folder around it; the message
     names both states and the remedy.
 
-    `required`: one without a seal is refused wherever it is. `remedy` replaces the command that rebuilds it.
+    `required`: one without checksums is refused wherever it is. `remedy` replaces the command that rebuilds it.
     """
     path = Path(path)
     state, key = _state(path), os.path.abspath(path)
     if state and _checked.get(key) == state:
         return
     if not path.exists():
-        if required or read_seal(path):
+        if required or record_of(path):
             raise _refusal("no such file", path, path, remedy)
         return  # the reader reports it
-    owner, written = _find_seal(path)
+    owner, written = _find_record(path)
     if written is None and path.resolve() != Path(key):
         path = path.resolve()
-        owner, written = _find_seal(path)
+        owner, written = _find_record(path)
     if written is None:
         if not (known := is_job_output(path)) and not required:
             return
         own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
-        raise _refusal("has no seal: no job that ended has written it", path, path, remedy or ("" if known else own))
+        raise _refusal(
+            "has no checksums: no job that ended has written it", path, path, remedy or ("" if known else own)
+        )
     member = path.relative_to(owner).as_posix() if owner != path else ""
     if problem := _problem(owner, written, member):
         raise _refusal(f"damaged: {problem}", path, owner, remedy)
@@ -89,49 +91,49 @@ def _state(path: Path) -> tuple[int, ...] | None:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _find_seal(path: Path) -> tuple[Path, Seal | None]:
-    """The path itself, or the nearest folder around it, that has a seal, with that seal."""
+def _find_record(path: Path) -> tuple[Path, Record | None]:
+    """The path itself, or the nearest folder around it, that has a record, with that record."""
     around = path.parents if BUILT in path.parts else list(path.parents)[:DEEPEST]
     for owner in (path, *around):
         if owner.name in ("", BUILT):
             break
-        if (written := read_seal(owner)) is not None:
+        if (written := record_of(owner)) is not None:
             return owner, written
     return path, None
 
 
 @contextlib.contextmanager
-def sealed(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generator[None]:
-    """Check `inputs` first; seal `outputs`, with what `seal` is told of the job, if the block ends without an error."""
+def job_checksums(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generator[None]:
+    """Check `inputs` first; write checksums of `outputs`, with facts of the job, if the block ends without an error."""
     made_of = dict[str, str]()
     _readings.cache_clear()
     for path in map(Path, inputs):
         built = path.parts[0] == BUILT
         if built:
-            _await(lambda path=path: _find_seal(path)[1] is not None)
+            _await(lambda path=path: _find_record(path)[1] is not None)
         check(path, required=built)
         if problem := _changed_video(path):
             raise InputError(problem, file=path, remedy=f"look at the videos again: {rebuild_command([path])}")
-        written, place = read_seal(path), place_of(path)
+        written, place = record_of(path), place_of(path)
         if written and place and "temporary" not in written:
             made_of[place] = written["sha256"]
     for path in outputs:
-        seal_of(path).unlink(missing_ok=True)
+        checksums_of(path).unlink(missing_ok=True)
     yield
     if there := [path for path in outputs if _await(Path(path).exists)]:  # Snakemake reports missing outputs
-        seal(*there, made_of=made_of, **job)
+        write_checksums(*there, made_of=made_of, **job)
 
 
-def _problem(path: Path, written: Seal, member: str = "") -> str:
-    """How `path`, or its file `member`, differs from its seal; empty if it does not."""
+def _problem(path: Path, written: Record, member: str = "") -> str:
+    """How `path`, or its file `member`, differs from its record; empty if it does not."""
     if _elsewhere(path, written):
         whose = f"{written['path']}, written by {written['rule'] or 'a command'}"
-        return f"its seal is that of {whose}; keep copies under their path, or outside any {BUILT}/"
+        return f"its checksums are those of {whose}; keep copies under their path, or outside any {BUILT}/"
     if problem := difference(path, written, member):
         return problem
     for source, digest in sources_of(path, written).items():
         with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
-            now = read_seal(source)
+            now = record_of(source)
             if now and now["sha256"] != digest and now["created"] > written["created"] and source.exists():
                 return f"it was made of another {source.name} than the one that is there ({source})"
     reading = _readings_around(path)[0].get(place_of(path) or "")
@@ -140,7 +142,7 @@ def _problem(path: Path, written: Seal, member: str = "") -> str:
     return ""
 
 
-def sources_of(path: Path, written: Seal) -> dict[Path, str]:
+def sources_of(path: Path, written: Record) -> dict[Path, str]:
     """The files that `path` was made of, with their SHA-256 then; none for a copy below no `results/`."""
     if place_of(path) is None:
         return {}
@@ -165,8 +167,8 @@ def _readings_around(path: Path) -> tuple[dict[str, Reading], set[str]]:
     return _readings(Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0])
 
 
-def _elsewhere(path: Path, written: Seal) -> bool:
-    """Whether the seal beside `path` belongs to another file. Outside of any `results/`, only names are compared."""
+def _elsewhere(path: Path, written: Record) -> bool:
+    """Whether the checksums beside `path` belong to another file. Outside any `results/`, only names are compared."""
     there, place = os.path.abspath(path), written["path"]
     if "/" in place and f"/{BUILT}/" in there:
         return not there.endswith(f"/{BUILT}/{place}")
@@ -203,7 +205,7 @@ class Finding(NamedTuple):
 
     path: Path
     kind: str
-    """damaged, gone or unsealed."""
+    """damaged, gone or unrecorded."""
     message: str
     written: float
     """When its job ended, or the file was written; 0 if neither is known (s since 1970)."""
@@ -212,32 +214,32 @@ class Finding(NamedTuple):
 
 
 def verify(folder: Path) -> tuple[int, list[Finding]]:
-    """Check everything below `folder` (relative to the working directory) against its seals.
+    """Check everything below `folder` (relative to the working directory) against its checksums.
 
-    Returns the number of sealed files and folders, and the findings. Files that no job wrote, such as a user's notes,
+    Returns the number of recorded files and folders, and the findings. Files that no job wrote, such as a user's notes,
     are skipped.
     """
     _readings.cache_clear()
     findings: list[Finding] = []
-    count, unsealed = 0, readings(folder)[1]
-    for seal_file in sorted(seals_below(folder)):
+    count, unrecorded = 0, readings(folder)[1]
+    for checksum_file in sorted(checksum_files(folder)):
         try:
-            records = sealed_below(seal_file)
+            records = records_in(checksum_file)
         except InputError as error:
-            path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
-            findings.append(Finding(path, "damaged", error.problem, seal_file.stat().st_mtime))
+            path = checksum_file.with_name(checksum_file.name[1:].removesuffix(ENDING))
+            findings.append(Finding(path, "damaged", error.problem, checksum_file.stat().st_mtime))
             continue
         count += len(records)
         findings += filter(None, map(_finding, records, records.values()))
-    for path in (Path(BUILT, place) for place in sorted(unsealed)):
+    for path in (Path(BUILT, place) for place in sorted(unrecorded)):
         if folder in path.parents and path not in {finding.path for finding in findings}:
             there = path.exists()
-            kind, message = ("unsealed", "its seal is gone") if there else ("gone", "it was removed")
+            kind, message = ("unrecorded", "its checksums are gone") if there else ("gone", "it was removed")
             findings.append(Finding(path, kind, message, path.stat().st_mtime if there else 0.0))
     return count, findings
 
 
-def _finding(path: Path, written: Seal) -> Finding | None:
+def _finding(path: Path, written: Record) -> Finding | None:
     created, temporary = written["created"], "temporary" in written
     try:
         if not path.exists():

@@ -21,8 +21,8 @@ from verified.errors import InputError
 from verified.io.files import write_text
 from verified.io.jsonl import read_jsonl
 from verified.io.text_tables import write_csv
+from verified.runtime.checksums import checksum_files, record_of, records_in
 from verified.runtime.project import PROJECT, commit, versions
-from verified.runtime.seals import read_seal, sealed_below, seals_below
 from verified.runtime.secrets import redact
 from verified.runtime.verify import verify
 
@@ -118,10 +118,10 @@ def _built(results: Path) -> tuple[list[Built], tuple[str, str]]:
     if findings:
         raise InputError(findings[0].message, file=findings[0].path, remedy="look at all of it: verified verify")
     rows, times = list[Built](), list[float]()
-    for file in sorted(seals_below(results)):
+    for file in sorted(checksum_files(results)):
         times.append(file.stat().st_mtime)
-    for path in sorted(path for file in seals_below(results) for path in sealed_below(file)):
-        if not path.exists() or (written := read_seal(path)) is None:  # temporary: the run has removed it
+    for path in sorted(path for file in checksum_files(results) for path in records_in(file)):
+        if not path.exists() or (written := record_of(path)) is None:  # temporary: the run has removed it
             continue
         job = written.get("rule", ""), json.dumps(written.get("wildcards", {}), sort_keys=True)
         members = {path / member: digest for member, digest in written.get("files", {}).items()}

@@ -9,7 +9,7 @@ import numpy as np
 from verified.benchmark.answers import GroundTruth, Prediction, Query
 from verified.benchmark.vcmr.results import check_same_settings, read_metrics
 from verified.errors import InputError
-from verified.runtime.seals import BUILT
+from verified.runtime.checksums import BUILT
 from verified.runtime.verify import check
 
 

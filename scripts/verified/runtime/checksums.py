@@ -1,15 +1,16 @@
-"""Seals: a file beside a job's outputs with the checksums of its outputs and inputs, so that readers detect damage.
+"""Checksums of a job's outputs and inputs, in a file beside the outputs, so that readers detect damage.
 
-The seal of a job whose first output is `scores.jsonl` is `.scores.jsonl.seal`; outputs in another folder have one
+A job whose first output is `scores.jsonl` writes `.scores.jsonl.checksums`; outputs in another folder have a file
 there. It holds a JSON object and its SHA-256. The object has the rule, its wildcards, a digest of each param, the
 SHA-256 of each input, and of each output bytes, SHA-256 and, of JSON lines, rows. Its modification time says when the
-job ended. Every job checks its inputs before it reads a byte and seals its outputs when all of them are written (see
-`runtime.job`); so a file without a seal belongs to a job that did not finish. SHA-256 takes half a second per gigabyte.
-A user's own files need no seals; every file below `results/` must have one, so commands that write there seal as well,
-and commands check the files they read (see `runtime.verify`).
+job ended. Every job checks its inputs before it reads a byte and writes the checksums of its outputs when all are there
+(see `runtime.job`); a file without checksums belongs to a job that did not finish. SHA-256 takes half a second per
+gigabyte. A user's own files need none; every file below `results/` must have them, so commands that write there add
+them too, and commands check the files they read (see `runtime.verify`).
 
-A file is identified by its path below `results/`, so a copy over another file, with its seal, is refused. So is a file
-made from other versions of its inputs than the present ones, and one that is older than a job that read a newer one.
+A file is identified by its path below `results/`, so a copy over another file, with its checksums, is refused. So is
+a file made from other versions of its inputs than the present ones, and one that is older than a job that read a newer
+one.
 """
 
 import contextlib
@@ -25,27 +26,27 @@ from verified.io.files import file_digest, read_record, require_version, write_r
 from verified.runtime.announcements import rebuild_command
 
 VERSION = 4
-"""Version of the form of seals."""
+"""Version of the form of these files."""
 BUILT = "results"
 """Folder, relative to the working directory, in which every file comes from a job."""
 VIDEOS = ".videos.jsonl"
 """Ending of the lists of the videos that the jobs of a shard decode, with their SHA-256."""
 
-ENDING = ".seal"
+ENDING = ".checksums"
 
-Seal = dict[str, Any]
+Record = dict[str, Any]
 """The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
 `temporary` if true; of its job `rule`, `wildcards`, `params` and `made_of`; and, when it is read, `created` (s): the
-time of the seal."""
+time of writing."""
 
 
-def seal_of(path: str | os.PathLike[str]) -> Path:
-    """Path of the seal of a file or folder that was sealed alone, or is its job's first output."""
+def checksums_of(path: str | os.PathLike[str]) -> Path:
+    """The checksum file of a job whose only or first output is `path`."""
     path = Path(path)
     return path.with_name(f".{path.name}{ENDING}")
 
 
-def seal(
+def write_checksums(
     *paths: str | os.PathLike[str],
     temporary: Iterable[str] = (),
     rule: str = "",
@@ -53,21 +54,21 @@ def seal(
     params: Iterable[object] = (),
     made_of: Mapping[str, str] | None = None,
 ) -> None:
-    """Seal the complete outputs of one job of `rule`, or of a command; the run will remove those in `temporary`."""
-    folders: dict[Path, dict[str, Seal]] = {}
+    """Write the checksums of a job of `rule`, or of a command; the run will remove the outputs in `temporary`."""
+    folders: dict[Path, dict[str, Record]] = {}
     for path in map(Path, paths):
-        facts: Seal = measure(path) | ({"temporary": True} if str(path) in temporary else {})
+        facts: Record = measure(path) | ({"temporary": True} if str(path) in temporary else {})
         folders.setdefault(path.parent, {})[place_of(path) or path.name] = facts
     job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
     for folder, files in folders.items():
         _write(folder, files, **job, params=sorted(map(digest_of_param, params)))
 
 
-def _write(folder: Path, files: dict[str, Seal], **job: Any) -> None:
+def _write(folder: Path, files: dict[str, Record], **job: Any) -> None:
     first = folder / Path(next(iter(files))).name
-    unknown: Seal = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
+    unknown: Record = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
     facts = {"version": VERSION, **unknown, **job, "files": files}
-    write_record(seal_of(first), facts)
+    write_record(checksums_of(first), facts)
 
 
 def digest_of_param(value: object) -> str:
@@ -76,8 +77,8 @@ def digest_of_param(value: object) -> str:
 
 
 def made_with(path: str | os.PathLike[str], value: object) -> bool:
-    """Whether `value` was among the params of the job that wrote `path`; True for an unsealed path."""
-    written = read_seal(path)
+    """Whether `value` was among the params of the job that wrote `path`; True for a path without checksums."""
+    written = record_of(path)
     return written is None or digest_of_param(value) in written["params"]
 
 
@@ -89,62 +90,64 @@ def place_of(path: Path) -> str | None:
     return "/".join(parts[len(parts) - parts[::-1].index(BUILT) :]) if BUILT in parts[:-1] else None
 
 
-def seal_built(path: str | os.PathLike[str]) -> None:
-    """Seal the output of a user's command if it is below a `results/`, where readers require a seal."""
+def write_built_checksums(path: str | os.PathLike[str]) -> None:
+    """Write the checksums of a command's output if it is below a `results/`, where readers require them."""
     if BUILT in Path(path).resolve().parts:
-        seal(path)
+        write_checksums(path)
 
 
-def read_seal(path: str | os.PathLike[str]) -> Seal | None:
-    """The sealed record of a file or folder, or None.
+def record_of(path: str | os.PathLike[str]) -> Record | None:
+    """The record of a file or folder, or None.
 
-    Raises InputError if the seal itself is damaged, or of another version.
+    Raises InputError if the checksum file itself is damaged, or of another version.
     """
     path = Path(path)
-    own = seal_of(path)
+    own = checksums_of(path)
     with contextlib.suppress(OSError):
         if own.exists():
             return _records(own).get(path.name)
-        for seal_file in sorted(path.parent.glob(f".*{ENDING}"), key=lambda seal_file: -seal_file.stat().st_mtime):
+        for checksum_file in sorted(
+            path.parent.glob(f".*{ENDING}"), key=lambda checksum_file: -checksum_file.stat().st_mtime
+        ):
             with contextlib.suppress(InputError, KeyError):
-                return _records(seal_file)[path.name]
+                return _records(checksum_file)[path.name]
     return None
 
 
-_known: dict[str, tuple[tuple[int, ...], dict[str, Seal]]] = {}
+_known: dict[str, tuple[tuple[int, ...], dict[str, Record]]] = {}
 
 
-def _records(seal_file: Path) -> dict[str, Seal]:
-    """The records of a seal by the names of their files. Raises OSError, and InputError for one that is damaged or of
+def _records(checksum_file: Path) -> dict[str, Record]:
+    """The records of a checksum file by file name. Raises OSError, and InputError for one that is damaged or of
     another version."""
-    found = seal_file.stat()
-    state, key = (found.st_ino, found.st_size, found.st_mtime_ns), os.path.abspath(seal_file)
+    found = checksum_file.stat()
+    state, key = (found.st_ino, found.st_size, found.st_mtime_ns), os.path.abspath(checksum_file)
     if _known.get(key, (None,))[0] != state:
-        path = seal_file.with_name(seal_file.name[1:].removesuffix(ENDING))
+        path = checksum_file.with_name(checksum_file.name[1:].removesuffix(ENDING))
         try:
-            job: Seal = read_record(seal_file)
+            job: Record = read_record(checksum_file)
         except (OSError, ValueError):
-            raise InputError("its seal is damaged", file=path, remedy=rebuild_command([path])) from None
-        require_version(job.pop("version"), VERSION, "seal", path, rebuild_command([path]))
-        files: dict[str, Seal] = job.pop("files")
+            raise InputError("its checksum file is damaged", file=path, remedy=rebuild_command([path])) from None
+        require_version(job.pop("version"), VERSION, "checksums", path, rebuild_command([path]))
+        files: dict[str, Record] = job.pop("files")
         job["created"] = found.st_mtime
         _known[key] = state, {Path(place).name: {**job, **facts, "path": place} for place, facts in files.items()}
     return _known[key][1]
 
 
-def seals_below(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """The seals below a folder."""
+def checksum_files(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """The checksum files below a folder."""
     for base, _, names in os.walk(folder):
         yield from (Path(base, name) for name in sorted(names) if name.startswith(".") and name.endswith(ENDING))
 
 
-def sealed_below(seal_file: Path) -> dict[Path, Seal]:
-    """The files and folders of a seal, beside it, with their records. Raises InputError for a damaged one."""
-    return {seal_file.with_name(name): record for name, record in _records(seal_file).items()}
+def records_in(checksum_file: Path) -> dict[Path, Record]:
+    """Files and folders beside a checksum file, with their records in it. Raises InputError for a damaged one."""
+    return {checksum_file.with_name(name): record for name, record in _records(checksum_file).items()}
 
 
 class Reading(NamedTuple):
-    """The last job that read a file: when it was sealed, the SHA-256 that it read, and the path of its seal."""
+    """The last job that read a file: when it ended, the SHA-256 that it read, and the path of its checksum file."""
 
     created: float
     sha256: str
@@ -153,23 +156,23 @@ class Reading(NamedTuple):
 
 def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[str]]:
     """By path below `results/`, the last reading of each file that jobs with outputs below `folder` have read; and the
-    paths of those without a seal there.
+    paths of those without checksums there.
 
-    The latter are files that a failed job was rebuilding, or whose seal somebody removed.
+    The latter are files that a failed job was rebuilding, or whose checksum file somebody removed.
     """
-    read, sealed = dict[str, Reading](), set[str]()
-    for seal_file in seals_below(folder):
+    read, recorded = dict[str, Reading](), set[str]()
+    for checksum_file in checksum_files(folder):
         with contextlib.suppress(InputError, FileNotFoundError):
-            for record in _records(seal_file).values():
-                sealed.add(record["path"])
+            for record in _records(checksum_file).values():
+                recorded.add(record["path"])
                 for place, digest in record["made_of"].items():
-                    reading = Reading(record["created"], digest, seal_file)
+                    reading = Reading(record["created"], digest, checksum_file)
                     read[place] = max(reading, read.get(place, reading))
-    return read, read.keys() - sealed
+    return read, read.keys() - recorded
 
 
-def difference(path: Path, written: Seal, member: str = "") -> str:
-    """The difference of a file or folder, or of one file of a folder, from its seal in words; empty without any."""
+def difference(path: Path, written: Record, member: str = "") -> str:
+    """The difference of a file or folder, or of one file of a folder, from its record in words; empty without any."""
     kind, is_there = ("folder", path.is_dir()) if "files" in written else ("file", path.is_file())
     if not is_there:
         return f"a {kind} was written, this is none"
@@ -181,7 +184,7 @@ def difference(path: Path, written: Seal, member: str = "") -> str:
     return f"{_amount(now)} where {_amount(written)} were written"
 
 
-def _amount(facts: Seal) -> str:
+def _amount(facts: Record) -> str:
     rows = f"{facts['rows']:,} lines, " if "rows" in facts else ""
     return f"{rows}{facts['bytes']:,} bytes, SHA-256 {facts['sha256'][:12]}…"
 

@@ -1,4 +1,4 @@
-"""Seals: every kind of file and damage, messages, jobs that check first and seal last."""
+"""Checksums: every kind of file and damage, messages, jobs that check first and write theirs last."""
 
 import hashlib
 import shutil
@@ -15,14 +15,14 @@ from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime.announcements import rebuild_command
+from verified.runtime.checksums import checksums_of, record_of, write_checksums
 from verified.runtime.job import job
-from verified.runtime.seals import read_seal, seal, seal_of
-from verified.runtime.verify import check, sealed, verify
+from verified.runtime.verify import check, job_checksums, verify
 
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Files and a folder, below results, sealed; the working directory is their parent."""
+    """Files and a folder, below results, with checksums; the working directory is their parent."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results" / "a"
     folder.mkdir(parents=True)
@@ -39,13 +39,13 @@ def files(tmp_path, monkeypatch):
     names = sorted(path.relative_to(tmp_path) for path in folder.iterdir())
     for name in names:
         links = name.name == "linked.h5"
-        seal(name, made_of={"a/shard.h5": file_digest(folder / "shard.h5")} if links else {})
+        write_checksums(name, made_of={"a/shard.h5": file_digest(folder / "shard.h5")} if links else {})
     return names
 
 
 def read(path):
     """Checks a file as a job does that has it as input."""
-    with sealed([str(path)], []):
+    with job_checksums([str(path)], []):
         pass
 
 
@@ -78,7 +78,7 @@ def test_a_video_that_changed_after_it_was_probed_is_found_before_it_is_decoded(
     shard = tmp_path / "results" / "a" / "shard-00.videos.jsonl"
     write_jsonl(shard, [{"video": "a", "path": "a.mp4", "sha256": hashlib.sha256(video.read_bytes()).hexdigest()}])
     shard = shard.relative_to(tmp_path)
-    seal(shard)
+    write_checksums(shard)
     read(shard)
     content = bytearray(video.read_bytes())
     content[3000] ^= 1
@@ -90,9 +90,9 @@ def test_a_video_that_changed_after_it_was_probed_is_found_before_it_is_decoded(
         read(shard)
 
 
-def test_without_a_seal_a_file_below_results_is_refused_and_one_of_the_user_read(files, tmp_path):
-    seal_of(files[0]).unlink()
-    with refused("seal", file=files[0], remedy=True):
+def test_without_checksums_a_file_below_results_is_refused_and_one_of_the_user_read(files, tmp_path):
+    checksums_of(files[0]).unlink()
+    with refused("checksums", file=files[0], remedy=True):
         read(files[0])
     (tmp_path / "mine.jsonl").write_text("{}\n")
     read("mine.jsonl")
@@ -103,16 +103,16 @@ def test_nobody_is_told_to_remove_a_file_of_their_own(files):
     saved = Path("results", "a", "review", "review-a-001-Ann.jsonl")
     saved.parent.mkdir(parents=True)
     write_jsonl(saved, [{"decision": "accept"}])
-    with refused("no seal", "move it", remedy=True) as error:
+    with refused("no checksums", "move it", remedy=True) as error:
         read(saved)
     assert "rm -r" not in str(error.value)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]\n", "{}\n0\n", None])
-def test_a_damaged_seal_is_no_pass(files, content):
-    own = seal_of(files[0])
+def test_a_damaged_checksum_file_is_refused(files, content):
+    own = checksums_of(files[0])
     own.write_text(own.read_text().replace('"rule": ""', '"rule": "r"') if content is None else content)
-    with refused("seal is damaged", file=files[0], remedy=True):
+    with refused("checksum file is damaged", file=files[0], remedy=True):
         check(files[0])
 
 
@@ -128,7 +128,7 @@ def test_a_job_checks_its_inputs_before_it_works(files, tmp_path, capsys):
     assert str(files[0]) in (tmp_path / "log").read_text() and "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_a_job_has_one_seal_written_last_and_only_if_all_went_well(files, tmp_path):
+def test_a_job_has_one_checksum_file_written_last_and_only_on_success(files, tmp_path):
     names = [f"results/b/x/{name}" for name in ("metrics.json", "rows.jsonl", "rows.csv")]
     Path(names[0]).parent.mkdir(parents=True)
 
@@ -140,7 +140,7 @@ def test_a_job_has_one_seal_written_last_and_only_if_all_went_well(files, tmp_pa
         raise InputError("no")
 
     run([str(path) for path in files], names, write, tmp_path / "log")
-    assert [path.name for path in Path("results/b/x").glob(".*")] == [".metrics.json.seal"]
+    assert [path.name for path in Path("results/b/x").glob(".*")] == [".metrics.json.checksums"]
     for name in names:
         check(name)
     Path(names[2]).write_text("[]\n")
@@ -153,19 +153,19 @@ def test_a_job_has_one_seal_written_last_and_only_if_all_went_well(files, tmp_pa
 
 def built(made, *of):
     """Writes a file as a job does that reads others."""
-    with sealed(map(str, of), [str(made)], rule="job"):
+    with job_checksums(map(str, of), [str(made)], rule="job"):
         Path(made).parent.mkdir(parents=True, exist_ok=True)
         Path(made).write_text("".join(Path(path).read_text() for path in of) or made)
 
 
 def put_back(earlier, path):
-    """A file of an earlier run with its seal, and their times: cp -p."""
-    for each in (path, seal_of(path)):
+    """A file of an earlier run with its checksums, and their times: cp -p."""
+    for each in (path, checksums_of(path)):
         shutil.copy2(earlier / Path(each).relative_to("results"), each)
 
 
-def test_a_copy_with_its_own_seal_that_was_made_of_another_state_is_found(tmp_path, monkeypatch):
-    """A model is trained again; metrics of the earlier one are copied back with their seal."""
+def test_a_copy_with_its_own_checksums_made_of_another_state_is_found(tmp_path, monkeypatch):
+    """A model is trained again; metrics of the earlier one are copied back with their checksums."""
     monkeypatch.chdir(tmp_path)
     model, metrics, table = (f"results/a/{name}" for name in ("model", "metrics", "table"))
     built(model)
@@ -194,7 +194,7 @@ def test_an_older_copy_of_equal_inputs_is_found_by_what_was_made_of_the_newer(tm
     metrics, table = "results/a/metrics", "results/a/table"
 
     def test_model(rate):
-        with sealed([], [metrics], rule="test_model", params=[rate]):
+        with job_checksums([], [metrics], rule="test_model", params=[rate]):
             Path(metrics).parent.mkdir(parents=True, exist_ok=True)
             Path(metrics).write_text(f"with {rate}")
 
@@ -229,22 +229,22 @@ def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):
     )
 
 
-def test_a_seal_that_is_seen_late_is_waited_for(files, monkeypatch):
+def test_checksums_that_appear_late_are_waited_for(files, monkeypatch):
     monkeypatch.setenv("VERIFIED_LATENCY_WAIT", "20")
-    late = seal_of(files[0]).rename("late")
-    threading.Timer(0.4, late.rename, [seal_of(files[0])]).start()
+    late = checksums_of(files[0]).rename("late")
+    threading.Timer(0.4, late.rename, [checksums_of(files[0])]).start()
     read(files[0])
 
 
-def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, monkeypatch):
+def test_checksums_copied_with_their_file_do_not_pass_for_another(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cog, fig = (tmp_path / "results" / "a" / kind / "metrics.json" for kind in ("cog", "fig"))
     for path in (cog, fig):
         write_json(path, {"trained_on": path.parent.name})
-        seal(path, rule="test_model", wildcards={"trained_on": path.parent.name})
-    assert read_seal(fig)["wildcards"] == {"trained_on": "fig"}
+        write_checksums(path, rule="test_model", wildcards={"trained_on": path.parent.name})
+    assert record_of(fig)["wildcards"] == {"trained_on": "fig"}
     shutil.copy(cog, fig)
-    shutil.copy(seal_of(cog), seal_of(fig))
+    shutil.copy(checksums_of(cog), checksums_of(fig))
     for path in (fig, fig.relative_to(tmp_path)):
         with refused("a/cog/metrics.json", "test_model", file=path, remedy=True):
             check(path)
@@ -252,9 +252,9 @@ def test_a_seal_that_was_copied_with_its_file_is_no_pass_for_another(tmp_path, m
     check(tmp_path / "other" / "results" / "a" / "cog" / "metrics.json")  # a copy of the whole run is as good
     shutil.copytree(cog.parent, tmp_path / "elsewhere")
     check(tmp_path / "elsewhere" / "metrics.json")
-    with sealed(["results/a/cog/metrics.json"], ["results/a/cog/rows.csv"]):
+    with job_checksums(["results/a/cog/metrics.json"], ["results/a/cog/rows.csv"]):
         Path("results/a/cog/rows.csv").write_text("a\n")
-    for path in (Path("results/a/cog/rows.csv"), seal_of("results/a/cog/rows.csv")):
+    for path in (Path("results/a/cog/rows.csv"), checksums_of("results/a/cog/rows.csv")):
         shutil.copy(path, path.name)
     check("rows.csv")
     monkeypatch.chdir("results/a/cog")
