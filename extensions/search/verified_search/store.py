@@ -29,7 +29,7 @@ from verified_search.sound import sound
 from verified_search.windows import VIDEOS, Item, Windows, write_windows
 
 DECODED, LOCK = "decoded", ".lock"
-FORMAT = 8
+FORMAT = 9
 OURS = re.compile(r"\.?\d{6}(\.json)?(\.checksums)?|decoded|\..*\.partial.*")
 """Names in the folder of an index that a change may remove."""
 FORM = Form("decoded video of an index", 1, "remove it and index the folder again")
