@@ -50,7 +50,7 @@ def make(steps=8, die_at=None, **more):
         return loss, {"loss": loss, "items": len(batch)}
 
     def row(step, terms, reached):
-        reached.kept["first"] = module[0].weight.detach().clone()
+        reached.extra["first"] = module[0].weight.detach().clone()
         module.eval()
         return {"step": step, "loss": math.fsum(term["loss"] for term in terms), "items": [t["items"] for t in terms]}
 
@@ -83,7 +83,7 @@ def test_killed_anywhere_it_goes_on_to_the_same_weights_and_log(die_at, tmp_path
     again = make()
     reached = train(again, state)
     assert json.dumps(reached.rows) == json.dumps(expected.rows)
-    assert torch.equal(weights(again), weights(whole)) and torch.equal(reached.kept["first"], expected.kept["first"])
+    assert torch.equal(weights(again), weights(whole)) and torch.equal(reached.extra["first"], expected.extra["first"])
 
 
 def test_on_sigterm_it_saves_its_state_and_goes_on_to_the_same_weights(tmp_path):

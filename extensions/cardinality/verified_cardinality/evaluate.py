@@ -78,22 +78,24 @@ def evaluate(
     Raises InputError where `absent` is missing or not needed, a submission has no lists of SVMR, or a row is of another
     video than its query.
     """
-    beside = [query for query in queries if query.absent]
-    if bool(beside) != (absent is not None):
-        problem = "the ground truth has queries of a part absent" if beside else "the ground truth has no part absent"
-        remedy = "name the submission to them as well (--absent, or last of --val)" if beside else "leave it out"
+    unanswerable = [query for query in queries if query.absent]
+    if bool(unanswerable) != (absent is not None):
+        problem = (
+            "the ground truth has queries of a part absent" if unanswerable else "the ground truth has no part absent"
+        )
+        remedy = "name the submission to them as well (--absent, or last of --val)" if unanswerable else "leave it out"
         raise InputError(problem, file=absent, remedy=remedy)
     scored: list[Asked] = []
     lists: list[np.ndarray] = []
     notes: list[str] = []
-    for file, asked in ((submission, [query for query in queries if not query.absent]), (absent, beside)):
+    for file, of_file in ((submission, [query for query in queries if not query.absent]), (absent, unanswerable)):
         if file is None:
             continue
         given = read_submission(file)
         if (own := given.tasks.get("SVMR")) is None:
             raise InputError("has no SVMR lists", file=file, remedy="give spans within the video of each query as SVMR")
-        notes += match([query.id for query in asked], own, partial, file, where="SVMR: ", key="desc_id ").notes()
-        for query in (each for each in asked if each.id in own):
+        notes += match([query.id for query in of_file], own, partial, file, where="SVMR: ", key="desc_id ").notes()
+        for query in (each for each in of_file if each.id in own):
             rows = own[query.id][:DEPTH]
             if (rows[:, 0] != given.video_index.get(query.video, -1)).any():
                 remedy = f"all must be of {query.video}, by its number in video2idx"
@@ -131,21 +133,21 @@ class AnyNumberTruth:
     ending: str = ".json.gz"
 
     def __init__(self, path: Path):
-        self.asked = [query for query in read_queries(path) if not query.absent]
+        self.present = [query for query in read_queries(path) if not query.absent]
 
     def queries(self) -> list[Query]:
         """The queries, each with its first span; one without a moment has a span of no length, and no duration."""
         found = []
-        for asked in self.asked:
-            spans = tuple((float(start), float(end)) for start, end in asked.spans)
-            duration = asked.duration if spans else None
-            found.append(Query(asked.id, asked.video, *(*spans, (0.0, 0.0))[0], asked.caption, None, duration, spans))
+        for query in self.present:
+            spans = tuple((float(start), float(end)) for start, end in query.spans)
+            duration = query.duration if spans else None
+            found.append(Query(query.id, query.video, *(*spans, (0.0, 0.0))[0], query.caption, None, duration, spans))
         return found
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; right is a row of tIoU 0.5 with a true span. G-mAP is left out unless all queries have a
         moment."""
-        found = evaluate(self.asked, file, None, nms_threshold)
+        found = evaluate(self.present, file, None, nms_threshold)
         ranks, first = [], []
         for query, rows in zip(found.queries, found.lists):
             ranks.append(float(first_ranks(np.any(measures.overlaps(rows, query.spans) >= RIGHT, axis=1))))

@@ -53,12 +53,12 @@ def written(demo, folder, rules=RULES, engines=None, items=None, **changes):
     given, videos, _ = demo
     with Session(generation_settings(folder, **changes), 7, tasks.GENERATION, engines) as session:
         questions, _, fates = write_questions(items or given, videos, session, rules)
-        asked = sum(asker.asked for asker in session.askers.values())
-        return questions, fates, session.outcome_counts(), asked
+        made = sum(asker.calls_made for asker in session.askers.values())
+        return questions, fates, session.outcome_counts(), made
 
 
 def test_every_item_and_question_has_one_fate_and_nothing_is_asked_twice(demo, tmp_path):
-    questions, fates, calls, asked = written(demo, tmp_path)
+    questions, fates, calls, made = written(demo, tmp_path)
     items = {item["item"] for item in demo[0]}
     assert {fate["item"] for fate in fates} == items
     without = [fate["item"] for fate in fates if "question" not in fate]
@@ -70,7 +70,7 @@ def test_every_item_and_question_has_one_fate_and_nothing_is_asked_twice(demo, t
     counts = shard_counts(demo[0], questions, [], fates, calls)
     assert sum(counts["fates"].values()) == len(fates)
     assert counts["items"]["given"] == len(items)
-    assert asked > 0
+    assert made > 0
     again = written(demo, tmp_path)
     assert again[:2] == (questions, fates) and again[3] == 0
 

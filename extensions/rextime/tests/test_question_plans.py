@@ -52,11 +52,11 @@ def test_a_quote_is_an_upper_bound_before_the_run_and_nothing_after_it(config):
     items, _ = filter_captions(read_captions("captions.json"), config.rextime.captions)
     with Session(config.generation, config.seed, GENERATION) as session:
         write_questions([item | {"split": "val"} for item in items], {}, session, config.rextime)
-        asked = session.askers["llm"].asked
-    assert asked > 0
+        made = session.askers["llm"].calls_made
+    assert made > 0
     after = quote(config)
     assert sum(calls(after).values()) == 0
-    assert sum(calls(after, "known").values()) == asked
+    assert sum(calls(after, "known").values()) == made
 
 
 def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path):

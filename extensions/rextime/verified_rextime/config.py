@@ -48,7 +48,7 @@ class RextimeSource(Section):
 
     @property
     def has_videos(self) -> bool:
-        """Whether its videos are at hand."""
+        """Whether its videos are available."""
         return bool(self.dataset or self.videos)
 
     @model_validator(mode="after")

@@ -43,8 +43,8 @@ Questions of the split train are not checked by people and have no options.
 | `start`, `end` | when the answer is shown, in seconds |
 | `ans`, `option_A` … `option_D` | letter of the right option, and the options |
 | `answer` | the answer as it was written |
-| `kind`, `direction` | sequential, cause_effect or means_to_an_end; forward if the answer comes after what is named |
-| `question_start`, `question_end` | when what the question names is shown, where that is known |
+| `kind`, `direction` | sequential, cause_effect or means_to_an_end; forward if the answer comes after the named event |
+| `question_start`, `question_end` | when the event of the question is shown, if known |
 | `source` | where the events come from |
 | `verification` | the model's score of the pair, 0 to 3 |
 | `lineage` | keys of the requests that wrote it, by step |"""

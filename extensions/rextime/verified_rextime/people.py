@@ -37,7 +37,7 @@ NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human":
 
 
 def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
-    """Items of questions as the workflow writes them: ``qid, query, vid, duration`` and what the tool needs.
+    """Items of questions as the workflow writes them: ``qid, query, vid, duration`` and the fields that the tool needs.
 
     Raises InputError with the row for a missing value.
     """

@@ -69,8 +69,8 @@ def tidy(folder: Path) -> dict:
     manifest = read_manifest(folder)
     build = build_folder(folder, manifest)
     manifest_path = build.with_suffix(".json")
-    kept = {build, checksums_of(build), manifest_path, checksums_of(manifest_path)}
-    for path in {path for path in folder.iterdir() if OURS.fullmatch(path.name)} - kept:
+    current = {build, checksums_of(build), manifest_path, checksums_of(manifest_path)}
+    for path in {path for path in folder.iterdir() if OURS.fullmatch(path.name)} - current:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return manifest
 

@@ -94,7 +94,7 @@ def write_parquet(path: str | os.PathLike, rows: list[dict], columns: Mapping[st
 
 
 def card_head(about: Mapping, folder: Path, files: Mapping[str, Mapping[str, Path]], task: Mapping) -> str:
-    """The YAML between two lines of --- that tells the hub and the library what the folder holds.
+    """The YAML between two lines of --- that describes the folder to the hub and the library.
 
     `files` are paths below `folder` by split, by the name of their configuration; `task` is added as it is.
     """

@@ -138,7 +138,7 @@ def open_member(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[byt
 def require_version(found: object, known: int, form: str, file: object, remedy: str) -> None:
     """Raise InputError unless `found`, the version stated by a file of this `form` (None: no version), is `known`.
 
-    `remedy`: what to do with a file of an older version; a newer one asks for a newer program.
+    `remedy`: for a file of an older version; a newer one asks for a newer program.
     """
     if isinstance(found, int) and not isinstance(found, bool) and found > known:
         problem, remedy = f"version {found} is newer than {known}, the newest known here", "update the workflow"

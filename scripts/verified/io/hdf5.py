@@ -41,8 +41,8 @@ COPY = "copy it into a file of its own: h5py's Dataset[()] and create_dataset do
 
 
 @contextlib.contextmanager
-def reading(path: Path, what: str) -> Generator[None]:
-    """Convert any HDF5 exception on a damaged file to InputError; `what` is being read."""
+def reading(path: Path, part: str) -> Generator[None]:
+    """Convert any HDF5 exception on a damaged file to InputError; `part` names the contents."""
     try:
         yield
     except (
@@ -57,7 +57,7 @@ def reading(path: Path, what: str) -> Generator[None]:
     ) as error:
         detail = " ".join(str(error).split()) or type(error).__name__
         raise InputError(
-            f"{what} cannot be read: {detail}", file=path, remedy="the file is damaged: fetch or write it again"
+            f"{part} cannot be read: {detail}", file=path, remedy="the file is damaged: fetch or write it again"
         ) from None
 
 
@@ -139,7 +139,7 @@ def _problem(found: h5py.Dataset) -> tuple[str, str] | None:
     if found.dtype.kind not in "fiu" or found.dtype.subdtype or found.dtype.itemsize > 8:
         return f"holds {found.dtype}, not numbers", "give features as float16 or float32"
     if not found.shape:
-        return "one number or none, not an array", "leave out what has no features"
+        return "one number or none, not an array", "leave out items without features"
     stored, claimed = found.id.get_storage_size(), found.dtype.itemsize * math.prod(found.shape)
     if claimed > stored * (DENSEST if set(numbers) - {2, 3} else 1):
         return f"{list(found.shape)} numbers are claimed, {stored:,} bytes are stored", "fetch or write the file again"

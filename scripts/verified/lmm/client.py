@@ -110,7 +110,7 @@ class Client:
         self.budget = budget or Budget(ledger)
         self.replay, self.go_on, self.make_room = replay, go_on, make_room
         self.picture_tokens, self.sound_cost = picture_tokens, sound_cost
-        self.asked = self.most_seen = 0
+        self.calls_made = self.most_seen = 0
         self.opened_before = False
 
     def key(self, call: Call) -> str:
@@ -140,7 +140,7 @@ class Client:
         while not work.finished:
             for reply in self.engine.answer(self._feed(work)):
                 pending = work.land(reply)
-                self.asked += 1
+                self.calls_made += 1
                 outcome = self._judge(pending, reply)
                 if outcome is None:
                     work.again.append(pending)

@@ -50,8 +50,8 @@ Place = tuple[str, int]
 class Ledger:
     """An open ledger; one that is not there yet is made with its first outcome.
 
-    `damaged` holds the places of the damaged lines that were met so far. Raises InputError for what is no ledger, or is
-    from another version.
+    `damaged` holds the places of the damaged lines that were met so far. Raises InputError for a folder that is
+    no ledger, or one of another version.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -68,7 +68,7 @@ class Ledger:
         self._look()
 
     def _look(self) -> bool:
-        """Take in what was recorded since the last look; whether any part has changed."""
+        """Read calls recorded since the last look; whether any part has changed."""
         changed = False
         with _ignore_missing(), os.scandir(self.path) as entries:
             for entry in entries:
@@ -197,13 +197,13 @@ class Ledger:
         gone = {place for row in rows for place in self._index[row["key"].encode()]}
         gone = self.damaged if status == "damaged" else gone
         for name in {name for name, _ in gone}:
-            kept, at = list[bytes](), 0
+            remaining, at = list[bytes](), 0
             with (self.path / name).open("rb") as file:
                 for line in file:
                     if key_in(line) and (name, at) not in gone:
-                        kept.append(line)
+                        remaining.append(line)
                     at += len(line)
-            self._write(name, kept)
+            self._write(name, remaining)
         count = len(gone) if status == "damaged" else len(rows)
         self.close()
         return count

@@ -87,7 +87,7 @@ def storable(text: str) -> str:
 def merge(rows: Iterable[Row]) -> Row | None:
     """One row of all attempts of a call, None of none: amounts add up, and the first answer counts, else the last try.
 
-    Attempts stand in the order of their times, so that all machines merge alike.
+    Attempts are in the order of their times, so that all machines merge alike.
     """
     merged: Row | None = None
     for row in sorted(rows, key=itemgetter("created")):

@@ -139,7 +139,7 @@ class Session:
             ) from None
         self._stop_if_refused(task)
         self._stop_if_empty(task, [outcome for outcome in outcomes if outcome is not None])
-        note = f"{asker.asked} asked so far" if asker.asked else "all in the ledger"
+        note = f"{asker.calls_made} asked so far" if asker.calls_made else "all in the ledger"
         missing = total - progress.done
         progress.finish(f"{note}, {missing} without an answer for now" if missing else note)
         return cast(list[Outcome], outcomes)  # each call got one

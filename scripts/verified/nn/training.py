@@ -138,7 +138,7 @@ class TrainingProgress:
     """Steps that are done."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """Its log, with keys in the order in which they were written."""
-    kept: dict[str, Tensor] = field(default_factory=dict)
+    extra: dict[str, Tensor] = field(default_factory=dict)
     """More tensors, such as the best weights so far."""
 
 
@@ -168,7 +168,7 @@ class TrainingState:
                 return self._set_aside(f"was left by a training with other {' and '.join(names)}")
             grouped = _group_by_prefix(tensors)
             slots = _slots({**grouped["optimiser"], **header["scalars"]})
-            reached = TrainingProgress(header["finished"], header["rows"], grouped["kept"])
+            reached = TrainingProgress(header["finished"], header["rows"], grouped["extra"])
             require_fit(module, grouped["module"], "the model", self.path)
             stored, own = ([len(group["params"]) for group in of] for of in (header["groups"], optimiser.param_groups))
             if stored != own:
@@ -194,7 +194,7 @@ class TrainingState:
     def save(self, reached: TrainingProgress, module: nn.Module, optimiser: torch.optim.Optimizer) -> None:
         """Write the state, replacing an older one."""
         tensors = {f"module.{name}": value for name, value in module.state_dict().items()}
-        tensors |= {f"kept.{name}": value for name, value in reached.kept.items()}
+        tensors |= {f"extra.{name}": value for name, value in reached.extra.items()}
         state, scalars = optimiser.state_dict(), {}
         for number, values in state["state"].items():
             for slot, value in values.items():
@@ -224,7 +224,7 @@ def is_first_process() -> bool:
 
 
 def _group_by_prefix(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    grouped: dict[str, dict[str, Tensor]] = {"module": {}, "kept": {}, "optimiser": {}}
+    grouped: dict[str, dict[str, Tensor]] = {"module": {}, "extra": {}, "optimiser": {}}
     for name, tensor in tensors.items():
         prefix, _, key = name.partition(".")
         grouped[prefix][key] = tensor

@@ -39,10 +39,10 @@ def scale_by_attempt(amount: int) -> Callable[..., int]:
     A job that a scheduler killed for its memory or its time gets more of both; see `retries` in the profiles.
     """
 
-    def asked(wildcards: object, attempt: int) -> int:
+    def scaled(wildcards: object, attempt: int) -> int:
         return amount * attempt
 
-    return asked
+    return scaled
 
 
 SPARE = 2
@@ -52,10 +52,10 @@ SPARE = 2
 def limited_minutes(longest: int | None, amount: int) -> Callable[..., int]:
     """A resource function: `amount` minutes scaled by attempt, and never more than `longest` (None: no limit)."""
 
-    def asked(wildcards: object, attempt: int) -> int:
+    def scaled(wildcards: object, attempt: int) -> int:
         return min(longest or amount * attempt, amount * attempt)
 
-    return asked
+    return scaled
 
 
 def extra_tries(longest: int | None, amount: int) -> int | None:

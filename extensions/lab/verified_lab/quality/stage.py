@@ -73,15 +73,15 @@ def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> G
     tables = sorted(Path(folder, "corpus", "shards").glob("shard-*.quality.jsonl"))
     measured = {(row["video"], row["start"]): row for path in tables for row in iterate_jsonl(path)}
     found = [measured.get((row["video"], row["start"])) for row in moments]
-    kept = [row is None or refusal(row, quality)["reason"] is None for row in found]
+    usable = [row is None or refusal(row, quality)["reason"] is None for row in found]
     if left := sum(row is None for row in found):
-        message = f"{left} of {len(moments)} moments are not measured yet, and are counted as if all were kept"
+        message = f"{left} of {len(moments)} moments are not measured yet, and are counted as usable"
         remedy = "`snakemake --cores all results/tables --until judge_moments --configfile …` measures them"
         yield Finding("note", key, message, remedy)
-    if not all(kept):
-        message = f"its limits leave out {kept.count(False)} of {len(moments)} moments"
+    if not all(usable):
+        message = f"its limits leave out {usable.count(False)} of {len(moments)} moments"
         yield Finding("note", key, message, f"{folder}/corpus/shards/*.quality.jsonl says why")
-    return [row for row, keeps in zip(moments, kept) if keeps]
+    return [row for row, use in zip(moments, usable) if use]
 
 
 SELECTION = Selection(lambda settings: limits(settings).keys(), asks_speech, _findings)

@@ -25,7 +25,7 @@ def transcripts(videos: Sequence[dict], session: Session | None) -> list[dict[st
     unless it is None. Raises InputError when no more answers come.
     """
     rows: dict[str, dict[str, Any]] = {}
-    asked = []
+    untranscribed = []
     for video in videos:
         row: dict[str, Any] = {"video": video["video"], "source": None, "segments": None, "lineage": [], "reason": None}
         rows[video["video"]] = row
@@ -43,9 +43,9 @@ def transcripts(videos: Sequence[dict], session: Session | None) -> list[dict[st
         elif session is None:
             row["reason"] = "no-subtitles"
         else:
-            asked.append(video)
-    if asked and session:
-        for video, transcript in zip(asked, transcribe(sounds_of(asked), session)):
+            untranscribed.append(video)
+    if untranscribed and session:
+        for video, transcript in zip(untranscribed, transcribe(sounds_of(untranscribed), session)):
             row = rows[video["video"]]
             row |= {"source": "speech", "lineage": transcript.lineage, "reason": transcript.reason}
             row["segments"] = None if transcript.reason else [list(segment) for segment in transcript.segments]

@@ -127,7 +127,7 @@ def train(
         record = {"epoch": epoch, **losses, **_selection_scores(model, selection, searching)}
         history = [*reached.rows, record]
         if chosen(history) == epoch:
-            reached.kept = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+            reached.extra = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
         write_jsonl(run.log_file, history)
         log.info("epoch %d: selection %.2f (best epoch: %d)", epoch, record["selection"], chosen(history))
         return record
@@ -152,7 +152,7 @@ def train(
     )
     reached = loop.train(how, run.state)
     selected = chosen(reached.rows)
-    return Trained(reached.kept, selected, reached.rows, len(training.moments) - len(usable))
+    return Trained(reached.extra, selected, reached.rows, len(training.moments) - len(usable))
 
 
 def _optimiser(model: RetrievalModel, recipe: Recipe) -> torch.optim.Optimizer:

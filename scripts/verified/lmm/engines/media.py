@@ -126,10 +126,10 @@ def _without(text: str, tokens: Iterable[str]) -> str:
     return text.strip()
 
 
-def no_template_for(what: str, model: str, error: Exception) -> InputError:
-    """The error of a chat template that does not accept `what`; every request would raise it."""
+def no_template_for(content: str, model: str, error: Exception) -> InputError:
+    """The error of a chat template that does not accept `content`; every request would raise it."""
     return InputError(
-        f"the chat template of {model!r} does not take {what}: {error!r}",
+        f"the chat template of {model!r} does not take {content}: {error!r}",
         remedy="fetch the model with its processor's chat template, set `video_input: stills`, or name another model",
     )
 
