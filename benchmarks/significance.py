@@ -3,7 +3,7 @@
     python benchmarks/significance.py                              # the table; a few minutes
     python benchmarks/significance.py --into docs/measurements.md  # and put it into the page
 
-Answers of a model are drawn from a world whose truth is known, as often as wanted, and judged by
+Answers of a model are drawn from a simulation whose truth is known, as often as wanted, and judged by
 `verified.benchmark.intervals`, of whose code nothing is used here. A query is answered rightly where a normal score is
 below a threshold. The score is the sum of independent parts: of the video and of the query (what a model finds hard,
 in every training), of the training, and of the video and the query within that training. Their sizes follow from what
@@ -40,7 +40,7 @@ DRAWS, BATCH = 4000, 500
 
 
 @dataclass(frozen=True)
-class World:
+class Simulation:
     """What can be seen of a model's answers."""
 
     recall: float
@@ -61,7 +61,7 @@ class World:
         parts = {"training": training, "video": video, "query": lasting - video, "video again": one_video - video}
         parts["query again"] = 1 - sum(parts.values())
         if min(parts.values()) < -1e-9:
-            raise ValueError(f"no such world: {self}")
+            raise ValueError(f"no such simulation: {self}")
         return {name: max(0.0, size) for name, size in parts.items()}
 
 
@@ -86,7 +86,12 @@ def videos(count: int = VIDEOS, queries: int = QUERIES, seed: int = 0) -> np.nda
 
 
 def answers(
-    world: World, owner: np.ndarray, trainings: tuple[int, ...], draws: int, random: np.random.Generator, related=1.0
+    case: Simulation,
+    owner: np.ndarray,
+    trainings: tuple[int, ...],
+    draws: int,
+    random: np.random.Generator,
+    related=1.0,
 ) -> list[np.ndarray]:
     """Right (1) or wrong (0) for each of several models with the same truth: [trainings, queries, draws] each.
 
@@ -96,20 +101,20 @@ def answers(
     def normal(size: float, *shape: int) -> np.ndarray:
         return np.sqrt(size) * random.standard_normal((*shape, draws), dtype=np.float32)
 
-    parts, count, queries = world.parts(), owner.max() + 1, len(owner)
+    parts, count, queries = case.parts(), owner.max() + 1, len(owner)
     shared = normal(related * parts["video"], count)[owner] + normal(related * parts["query"], queries)
     models = []
     for number in trainings:
         own = normal((1 - related) * parts["video"], count)[owner] + normal((1 - related) * parts["query"], queries)
         score = normal(parts["video again"], number, count)[:, owner] + normal(parts["training"], number, 1)
         score += normal(parts["query again"], number, queries) + (shared + own)
-        models.append((score < norm.ppf(world.recall)).astype(np.float32))
+        models.append((score < norm.ppf(case.recall)).astype(np.float32))
     return models
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Of 100 draws of a world."""
+    """Of 100 draws of a simulation."""
 
     coverage: float
     """Intervals that hold the recall."""
@@ -119,8 +124,8 @@ class Rates:
     """Differences found between models of equal recall."""
 
 
-def measure(world: World, trainings: int, draws: int, seed: int) -> Rates:
-    """What `verified.benchmark.intervals` makes of `draws` draws of a world."""
+def measure(case: Simulation, trainings: int, draws: int, seed: int) -> Rates:
+    """Results of `verified.benchmark.intervals` on `draws` draws of a simulation."""
     from verified.benchmark.intervals import SIGNIFICANT, difference, mean_interval
 
     random, owner = np.random.default_rng(seed), videos()
@@ -128,11 +133,11 @@ def measure(world: World, trainings: int, draws: int, seed: int) -> Rates:
     for start in range(0, draws, BATCH):
         size = min(BATCH, draws - start)
         for related, seen in found.items():
-            first, second = answers(world, owner, (trainings, trainings), size, random, related)
+            first, second = answers(case, owner, (trainings, trainings), size, random, related)
             compared = difference(first, second, owner)
             seen.append(None if compared.p is None else compared.p < SIGNIFICANT)
         interval = mean_interval(first, owner)
-        held.append((interval.low <= world.recall) & (world.recall <= interval.high))
+        held.append((interval.low <= case.recall) & (case.recall <= interval.high))
     shares = [None if seen[0] is None else 100 * float(np.mean(np.concatenate(seen))) for seen in found.values()]
     return Rates(100 * float(np.mean(np.concatenate(held))), *shares)
 
@@ -165,10 +170,10 @@ def table(draws: int) -> tuple[list[str], list[str]]:
             for trainings in TRAININGS:
                 row = []
                 for correlation in CORRELATIONS:
-                    world = World(recall / 100, correlation, noise / 100)
-                    rates = measure(world, trainings, draws, seed=trainings)
+                    case = Simulation(recall / 100, correlation, noise / 100)
+                    rates = measure(case, trainings, draws, seed=trainings)
                     row.append(rates)
-                    off += [f"{world}, {trainings} trainings: {what}" for what in problems(rates, draws)]
+                    off += [f"{case}, {trainings} trainings: {what}" for what in problems(rates, draws)]
                 held = [f"{rates.coverage:.1f}" for rates in row]
                 found = ["–" if rates.same is None else f"{rates.same:.1f}, {rates.other:.1f}" for rates in row]
                 lines.append(f"| {recall} | {noise} | {trainings} | {' | '.join(held + found)} |")
@@ -178,7 +183,7 @@ def table(draws: int) -> tuple[list[str], list[str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of each world (default {DRAWS})")
+    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of each simulation (default {DRAWS})")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="put the table into this page as well")
     options = parser.parse_args()
     lines, off = table(options.draws)

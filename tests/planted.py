@@ -42,13 +42,15 @@ def token_ids(captions: list[str]) -> list[list[int]]:
     return [[0, *(1 + WORDS.index(word) for word in caption.split())] for caption in captions]
 
 
-def plant(folder: Path, videos: int, events: int = 3, seed: int = 0, world: int = 7, noise: float = 0.3) -> Planted:
+def plant(
+    folder: Path, videos: int, events: int = 3, seed: int = 0, meaning_seed: int = 7, noise: float = 0.3
+) -> Planted:
     """Write `videos` videos of 10 to 16 clips with `events` moments each, one after the other.
 
     Each moment is named by two words and a verb; a clip is the sum of the vectors of its moment's words, and noise. The
-    vectors come from `world`, so that splits of the same world share their meaning.
+    vectors come from `meaning_seed`, so that splits with the same one share their meaning.
     """
-    meaning, draw = np.random.default_rng(world), np.random.default_rng(seed)
+    meaning, draw = np.random.default_rng(meaning_seed), np.random.default_rng(seed)
     seen = meaning.normal(size=(len(WORDS), VIDEO_DIM))
     read = meaning.normal(size=(len(WORDS), TEXT_DIM))
     rows, clips, tokens = [], [], []

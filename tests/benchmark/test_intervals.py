@@ -17,7 +17,7 @@ from verified.benchmark.intervals import (
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from significance import DRAWS, World, measure, problems, videos
+from significance import DRAWS, Simulation, measure, problems, videos
 
 SOME = 1000
 
@@ -26,23 +26,23 @@ SOME = 1000
 @pytest.mark.parametrize("correlation", [0.0, 0.2, 0.4])
 @pytest.mark.parametrize(("recall", "noise"), [(0.15, 0.03), (0.5, 0.04)])
 def test_intervals_hold_the_truth_and_tests_stay_quiet(recall, noise, correlation, trainings):
-    assert list(problems(measure(World(recall, correlation, noise), trainings, SOME, seed=7), SOME)) == []
+    assert list(problems(measure(Simulation(recall, correlation, noise), trainings, SOME, seed=7), SOME)) == []
 
 
 def test_the_interval_of_a_single_training_misses_its_noise_and_gives_no_p():
-    rates = measure(World(0.15, 0.1, 0.05), 1, SOME, seed=7)
+    rates = measure(Simulation(0.15, 0.1, 0.05), 1, SOME, seed=7)
     assert rates.coverage < 80 and rates.same is None and rates.other is None
 
 
 def test_the_simulation_says_what_is_off(monkeypatch):
     """The same draws, judged as if queries were drawn on their own, and as if trainings had no noise."""
-    world, owner = World(0.5, 0.4, 0.01), videos()
+    case, owner = Simulation(0.5, 0.4, 0.01), videos()
 
     def alone(values, names):
         return mean_interval(values, np.arange(len(names)))
 
     monkeypatch.setattr("verified.benchmark.intervals.mean_interval", alone)
-    assert any(line.startswith("coverage") for line in problems(measure(world, 5, SOME, seed=7), SOME))
+    assert any(line.startswith("coverage") for line in problems(measure(case, 5, SOME, seed=7), SOME))
 
     def fixed(first, second, names):
         single = [values.mean(axis=0, keepdims=True) for values in (first, second)]
@@ -51,7 +51,7 @@ def test_the_simulation_says_what_is_off(monkeypatch):
         return Interval(found.value, found.low, found.high, 2 * norm.sf(np.abs(found.value) / error))
 
     monkeypatch.setattr("verified.benchmark.intervals.difference", fixed)
-    reasons = list(problems(measure(World(0.5, 0.0, 0.08), 3, SOME, seed=7), SOME))
+    reasons = list(problems(measure(Simulation(0.5, 0.0, 0.08), 3, SOME, seed=7), SOME))
     assert any("one model" in line for line in reasons) and any("two models" in line for line in reasons)
     assert DRAWS > SOME and len(owner) == 338 and len(set(owner)) == 56
 

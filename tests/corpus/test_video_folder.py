@@ -83,9 +83,9 @@ def test_a_pipe_with_a_videos_name_is_left_out_and_read_by_nobody(tmp_path):
 def test_a_download_that_is_filled_in_later_is_another_file(tmp_path, missing):
     whole = bytearray(range(1, 251)) * 400
     path = tmp_path / "a.mp4"
-    begun = whole.copy()
-    begun[missing] = bytes(len(begun[missing]))
-    path.write_bytes(begun)
+    zeroed = whole.copy()
+    zeroed[missing] = bytes(len(zeroed[missing]))
+    path.write_bytes(zeroed)
     before = folder_digest(tmp_path)
     path.write_bytes(whole)
     assert folder_digest(tmp_path) != before

@@ -12,8 +12,8 @@ from verified.demo.scenes import facts, make_scenes
 @pytest.fixture(scope="module")
 def events():
     """Facts of some 600 events."""
-    worlds = [make_scenes(4, f"video {number}", 20, 8) for number in range(100)]
-    return [facts(event, world.fps) for world in worlds for event in world.events]
+    plans = [make_scenes(4, f"video {number}", 20, 8) for number in range(100)]
+    return [facts(event, plan.fps) for plan in plans for event in plan.events]
 
 
 @pytest.mark.parametrize("attributes", [STATIC, DYNAMIC])

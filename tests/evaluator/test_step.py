@@ -30,7 +30,7 @@ ITEMS = 8
 SIZE = architecture("tiny", 3, 32)
 
 
-def batch_for(rank=0, world=1):
+def batch_for(rank=0, size=1):
     """Eight items of random pixels; captions 0 and 5 are equal but for their case."""
     rng = np.random.default_rng(0)
     frames = rng.integers(0, 256, (ITEMS, 3, 32, 32, 3), dtype=np.uint8)
@@ -41,7 +41,7 @@ def batch_for(rank=0, world=1):
         "static": [f"a {colour} box moves" for colour in colours],
         "dynamic": [f"a {colour} ball rests" for colour in colours],
     }
-    return make_batch(frames[share(ITEMS, rank, world)], captions, [f"item {n}" for n in range(ITEMS)])
+    return make_batch(frames[share(ITEMS, rank, size)], captions, [f"item {n}" for n in range(ITEMS)])
 
 
 def fresh_step(hard_negatives="all", normaliser="batch"):
@@ -112,14 +112,14 @@ def test_activation_checkpointing_changes_nothing():
 
 def _gradients(step, batch):
     """Loss terms and gradients of one step, as the training loop takes it."""
-    world = dist.get_world_size() if dist.is_initialized() else 1
-    wrapped = torch.nn.parallel.DistributedDataParallel(step) if world > 1 else step
+    size = dist.get_world_size() if dist.is_initialized() else 1
+    wrapped = torch.nn.parallel.DistributedDataParallel(step) if size > 1 else step
     objective, seen = wrapped(batch)
     objective.backward()
     return seen, {name: parameter.grad for name, parameter in step.named_parameters()}
 
 
-def _member(rank, world, folder, groups):
+def _member(rank, size, folder, groups):
     torch.set_num_threads(1)
     for size in groups:
         if rank < size:
@@ -137,14 +137,12 @@ def test_one_two_and_four_processes_agree(tmp_path):
     expected, gradients = _gradients(fresh_step(), batch_for())
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     mp.spawn(_member, (4, str(tmp_path), (4, 2)), nprocs=4)
-    for world in (2, 4):
-        seen, of_processes = torch.load(tmp_path / f"{world}.pt")
+    for size in (2, 4):
+        seen, of_processes = torch.load(tmp_path / f"{size}.pt")
         for name, value in expected.items():
-            torch.testing.assert_close(seen[name], value, atol=1e-5, rtol=1e-5, msg=f"{name}, {world} processes")
+            torch.testing.assert_close(seen[name], value, atol=1e-5, rtol=1e-5, msg=f"{name}, {size} processes")
         for name, value in gradients.items():
-            torch.testing.assert_close(
-                of_processes[name], value, atol=1e-5, rtol=1e-4, msg=f"{name}, {world} processes"
-            )
+            torch.testing.assert_close(of_processes[name], value, atol=1e-5, rtol=1e-4, msg=f"{name}, {size} processes")
 
 
 class Killed(Exception):

@@ -111,7 +111,7 @@ def run_case(seed: int, whole, folder, capsys) -> tuple[str, str, list[str]]:
 def test_commands_succeed_or_say_what_is_wrong(whole, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     counts: collections.Counter = collections.Counter()
-    failures, begun = [], time.process_time()
+    failures, started = [], time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for seed in range(SEED, SEED + CASES):
@@ -120,7 +120,7 @@ def test_commands_succeed_or_say_what_is_wrong(whole, tmp_path, monkeypatch, cap
             counts[f"{_name(command)}: {outcome if expected else 'FAILED'}"] += 1
             if not expected:
                 failures.append((seed, damage, command, outcome))
-    seconds = time.process_time() - begun
+    seconds = time.process_time() - started
     with capsys.disabled():
         print(f"\n{CASES} cases from seed {SEED}, {seconds:.0f} CPU s", file=sys.stderr)
         for name, count in sorted(counts.items()):

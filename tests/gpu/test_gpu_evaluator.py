@@ -78,13 +78,13 @@ def losses_of_three_steps(device: torch.device, target: str) -> None:
     """In one process of the group: three steps of the mini size on its share of eight clips; rank 0 saves losses."""
     from verified.evaluator.processes import processes, share
 
-    rank, world = processes()
+    rank, size = processes()
     torch.manual_seed(0)
     model = NoiseEvaluator(architecture("mini/16", 4, 32))
     step = TrainingStep(model, "all", "batch").to(device).eval()  # dropout would draw other numbers in each process
-    wrapped = torch.nn.parallel.DistributedDataParallel(step) if world > 1 else step
+    wrapped = torch.nn.parallel.DistributedDataParallel(step) if size > 1 else step
     optimiser, batch, rows = adamw(step, 1e-3), batch_of(8, model.size), []
-    batch.frames = batch.frames[share(8, rank, world)]
+    batch.frames = batch.frames[share(8, rank, size)]
     batch = on(device, batch)
     for number in range(3):
         step.generator.manual_seed(number)

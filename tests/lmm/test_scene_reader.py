@@ -52,13 +52,13 @@ def moments(tmp_path_factory) -> list[Moment]:
     folder = tmp_path_factory.mktemp("videos")
     drawn = []
     for number in range(6):
-        world = make_scenes(5, f"reader-{number}", 20, FPS)
+        plan = make_scenes(5, f"reader-{number}", 20, FPS)
         path = folder / f"{number}.mp4"
-        write_video(path, render_scenes(world, 112, number), FPS)
+        write_video(path, render_scenes(plan, 112, number), FPS)
         with av.open(str(path)) as container:
             frames = np.stack([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
         rng = random.Random(number)
-        for event in world.events:
+        for event in plan.events:
             truth = facts(event, FPS)
             drawn.append(Moment(frames[event.first : event.last], truth, coarse_caption(truth, rng)))
     assert len(drawn) >= 30

@@ -120,9 +120,9 @@ def _activitynet(folder: Path, videos: int) -> int:
 
 def _annotated(data_set: str, names: list[str], splits: tuple[str, ...], seconds: int) -> Iterator[Annotated]:
     for number, name in enumerate(names):
-        world = make_scenes(SEED, f"{data_set}-{number}", seconds, FPS)
+        plan = make_scenes(SEED, f"{data_set}-{number}", seconds, FPS)
         rng = random.Random(derive_seed(SEED, data_set, number))
-        moments = [(e.first / FPS, e.last / FPS, coarse_caption(facts(e, FPS), rng)) for e in world.events]
+        moments = [(e.first / FPS, e.last / FPS, coarse_caption(facts(e, FPS), rng)) for e in plan.events]
         yield Annotated(name, splits[number % len(splits)], float(seconds), moments)
 
 
@@ -133,8 +133,8 @@ def _videos(folder: Path, files: list[tuple[Annotated, str]]) -> int:
     for number, (item, file) in enumerate(files):
         if item.video == last[item.split] and sum(other.split == item.split for other, _ in files) > 2:
             continue
-        world = make_scenes(SEED, f"{folder.name}-{number}", int(item.seconds), FPS)
-        write_video(folder / file, render_scenes(world, PIXELS, derive_seed(SEED, "noise", item.video)), FPS)
+        plan = make_scenes(SEED, f"{folder.name}-{number}", int(item.seconds), FPS)
+        write_video(folder / file, render_scenes(plan, PIXELS, derive_seed(SEED, "noise", item.video)), FPS)
     return len(files) - len(list(folder.iterdir()))
 
 

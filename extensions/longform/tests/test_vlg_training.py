@@ -60,7 +60,7 @@ def test_targets_are_ious_with_the_anchors():
     assert (targets(GRID, 16, 0, 100)[whole] == 1).all() and targets(GRID, 16, 20, 20).any()
 
 
-def _world(folder, movies=20, seed=0):
+def _corpus(folder, movies=20, seed=0):
     """Movies in which five directions take turns, and sentences whose tokens name one of them."""
     random = np.random.default_rng(seed)
     directions = np.eye(6, dtype=np.float32)[:5]
@@ -84,7 +84,7 @@ SETTINGS, SEED = VlgNet(epochs=30, batch=10, learning_rate=3e-3, halve_every=100
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    rows, features = _world(tmp_path_factory.mktemp("world"))
+    rows, features = _corpus(tmp_path_factory.mktemp("corpus"))
     model = initial(SIZE, GRID, SEED)
     log = train(model, rows, {"s": features}, GRID, SETTINGS, SEED)
     return rows, features, model, log

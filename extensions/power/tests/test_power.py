@@ -1,4 +1,4 @@
-"""Power against worlds of known truth (benchmarks/significance.py), judged by the comparison itself."""
+"""Power against simulations of known truth (benchmarks/significance.py), judged by the comparison itself."""
 
 import json
 import sys
@@ -16,15 +16,15 @@ from verified_power.power import POWER, detectable, guess, measure, needed_train
 
 sys.path.insert(0, str(PROJECT / "benchmarks"))
 
-from significance import AGREEMENT, RELATED, World, videos
+from significance import AGREEMENT, RELATED, Simulation, videos
 
 QUERIES = 6
 """Of each video."""
 
 
-def two_models(world, recalls, owner, trainings, draws, random):
+def two_models(case, recalls, owner, trainings, draws, random):
     """Right or wrong, [trainings, queries, draws] of each of two models that share a half of what is hard."""
-    parts = world.parts()
+    parts = case.parts()
 
     def normal(size, *shape):
         return np.sqrt(size) * random.standard_normal((*shape, draws), dtype=np.float32)
@@ -40,35 +40,35 @@ def two_models(world, recalls, owner, trainings, draws, random):
         yield (score < norm.ppf(recall)).astype(np.float32)
 
 
-def found(world, apart, count, trainings, draws=1200):
+def found(case, apart, count, trainings, draws=1200):
     """Share of comparisons that find a difference of `apart` between the recalls of two models."""
     random, owner = np.random.default_rng(1), videos(count, QUERIES * count)
-    recalls = world.recall + apart / 2, world.recall - apart / 2
-    seen = [difference(*two_models(world, recalls, owner, trainings, 200, random), owner) for _ in range(draws // 200)]
+    recalls = case.recall + apart / 2, case.recall - apart / 2
+    seen = [difference(*two_models(case, recalls, owner, trainings, 200, random), owner) for _ in range(draws // 200)]
     return np.mean(np.concatenate([each.p for each in seen]) < SIGNIFICANT)
 
 
-def measured(world, apart=0.0, seed=3):
+def measured(case, apart=0.0, seed=3):
     random, owner = np.random.default_rng(seed), videos(500, QUERIES * 500)
-    recalls = world.recall + apart / 2, world.recall - apart / 2
-    first, second = two_models(world, recalls, owner, 40, 1, random)
+    recalls = case.recall + apart / 2, case.recall - apart / 2
+    first, second = two_models(case, recalls, owner, 40, 1, random)
     return measure(first[..., 0], second[..., 0], owner)
 
 
 @pytest.mark.parametrize(
-    ("world", "count", "trainings"),
+    ("case", "count", "trainings"),
     [
-        (World(0.3, 0.2, 0.02), 56, 3),
-        (World(0.3, 0.2, 0.04), 56, 5),
-        (World(0.5, 0.4, 0.01), 100, 2),
-        (World(0.2, 0.1, 0.02), 200, 10),
+        (Simulation(0.3, 0.2, 0.02), 56, 3),
+        (Simulation(0.3, 0.2, 0.04), 56, 5),
+        (Simulation(0.5, 0.4, 0.01), 100, 2),
+        (Simulation(0.2, 0.1, 0.02), 200, 10),
     ],
 )
-def test_the_smallest_difference_is_found_as_often_as_is_said(world, count, trainings):
-    spread = measured(world, 0.1)
+def test_the_smallest_difference_is_found_as_often_as_is_said(case, count, trainings):
+    spread = measured(case, 0.1)
     size = detectable(spread, count, trainings)
-    assert found(world, size, count, trainings) == pytest.approx(POWER, abs=0.05)
-    guessed = guess(world.recall, world.noise, world.correlation, AGREEMENT, RELATED, QUERIES)
+    assert found(case, size, count, trainings) == pytest.approx(POWER, abs=0.05)
+    guessed = guess(case.recall, case.noise, case.correlation, AGREEMENT, RELATED, QUERIES)
     assert power(guessed, size, count, trainings) == pytest.approx(POWER, abs=0.08), "related answers are guessed"
 
 
@@ -85,7 +85,7 @@ def test_needed_videos_and_trainings_are_the_fewest():
 
 def test_the_command_reads_runs_and_refuses_what_it_cannot_judge(tmp_path, capsys):
     random, owner = np.random.default_rng(0), videos(60, 360)
-    for name, values in zip(("xml", "hero"), two_models(World(0.3, 0.2, 0.02), (0.4, 0.3), owner, 3, 1, random)):
+    for name, values in zip(("xml", "hero"), two_models(Simulation(0.3, 0.2, 0.02), (0.4, 0.3), owner, 3, 1, random)):
         for seed, row in enumerate(values[..., 0]):
             folder = tmp_path / name / f"seed-{seed}" / "fig"
             folder.mkdir(parents=True)

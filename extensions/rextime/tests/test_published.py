@@ -135,9 +135,9 @@ def test_both_take_the_test_in_a_whole_run(clip, weights, tmp_path):
     assert methods >= {("this run, val", name) for name in shown}
     assert methods >= {("this run, given", f"{name} (given)") for name in shown}
     assert "sha256" in "".join(lines) and "not trained here" in "".join(lines)
-    suite = tmp_path / "results/shot/rextime"
-    questions = read_jsonl(suite / "annotations/val.jsonl")
-    found = read_jsonl(suite / "grounding/published/univtg/suite.jsonl")
+    home = tmp_path / "results/shot/rextime"
+    questions = read_jsonl(home / "annotations/val.jsonl")
+    found = read_jsonl(home / "grounding/published/univtg/suite.jsonl")
     assert [row["qid"] for row in found] == [row["qid"] for row in questions]
     assert all(0 <= start <= end <= 12 for row in found for start, end in row["pred_relevant_windows"])
-    assert read_json(suite / "results.json").keys() == {"val", "given"}
+    assert read_json(home / "results.json").keys() == {"val", "given"}

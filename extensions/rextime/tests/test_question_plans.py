@@ -86,8 +86,8 @@ def test_clips_of_published_weights_are_held_against_the_videos_of_given_questio
     truth = {"relevant_windows": [[0.5, 1.5]], "duration": 20.0}
     write_jsonl(tmp_path / "val.jsonl", [{"qid": n, "query": "What?", "vid": v, **truth} for n, v in enumerate("ab")])
     given = {"checkpoint": "none.safetensors", "video": f"{tmp_path}/clips.h5"}
-    suite = {"released": {"val": {"questions": f"{tmp_path}/val.jsonl"}}, "published": {"univtg": given}}
-    settings = load({"name": "own", "rextime": suite})
+    section = {"released": {"val": {"questions": f"{tmp_path}/val.jsonl"}}, "published": {"univtg": given}}
+    settings = load({"name": "own", "rextime": section})
     write_arrays(tmp_path / "clips.h5", {video: clips(10) for video in "ab"})
     assert [finding.level for finding in feature_findings(settings)] == ["ok"]
     write_arrays(tmp_path / "clips.h5", {"a": clips(20), "b": clips(10)})

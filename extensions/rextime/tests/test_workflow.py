@@ -56,10 +56,10 @@ def test_tables_from_a_file_of_captions(tmp_path):
     write_jsonl(tmp_path / "right.jsonl", right)
     run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "across.yaml")
     assert run.returncode == 0, run.stdout
-    suite = tmp_path / "results/across/rextime"
-    counts, sources = read_json(suite / "counts.json"), read_json(suite / "sources.json")
+    home = tmp_path / "results/across/rextime"
+    counts, sources = read_json(home / "counts.json"), read_json(home / "sources.json")
     assert sources["captions"]["videos"] == {"given": 13, "kept": 12, "rejected": {"sparse": 1}}
-    questions = read_jsonl(suite / "annotations/val.jsonl")
+    questions = read_jsonl(home / "annotations/val.jsonl")
     assert counts["items"]["given"] == 12 and sum(counts["questions"].values()) == len(questions)
     assert counts["fates"]["kept"] == len(questions)
     assert "corrupted" not in json.dumps(questions)
@@ -70,14 +70,14 @@ def test_tables_from_a_file_of_captions(tmp_path):
     scored = {row["Method"]: row for row in rows if row["Test"] == "this run, given"}
     assert [float(scored[name]["mIoU"]) for name in ("all right", "whole video, A")] == [100, pytest.approx(20)]
     assert "reproduced" in (tmp_path / "results/tables/rextime-cost.md").read_text()
-    before = (suite / "annotations/val.jsonl").read_bytes()
+    before = (home / "annotations/val.jsonl").read_bytes()
     again = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "across.yaml")
     assert "Nothing to be done" in again.stdout
     # the wage is of one table; no question is written anew for it
     (tmp_path / "across.yaml").write_text(CONFIG + "  prices: {wage_per_hour: 12}\n")
     planned = snakemake(tmp_path, "-n", "--quiet", "rules", "--", "results/tables", config=tmp_path / "across.yaml")
     assert "tabulate_rextime" in planned.stdout and "write_rextime_questions" not in planned.stdout
-    assert (suite / "annotations/val.jsonl").read_bytes() == before
+    assert (home / "annotations/val.jsonl").read_bytes() == before
 
 
 OWN_MODEL = """

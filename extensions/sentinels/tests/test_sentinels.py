@@ -18,7 +18,7 @@ PARTS = 4
 TARGET = "results/nano/sentinels/measures.json"
 
 
-def world(seed: int, number: int = 24) -> dict[int, dict]:
+def corpus_truth(seed: int, number: int = 24) -> dict[int, dict]:
     """Facts of events by desc_id."""
     videos = (make_scenes(seed, f"video {each}", 12, 8) for each in range(number))
     return dict(enumerate((facts(event, 8) for video in videos for event in video.events), start=1))
@@ -52,7 +52,7 @@ def checks(truth, write) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def truth() -> dict[int, dict]:
-    return dict(list(world(3).items())[:24])
+    return dict(list(corpus_truth(3).items())[:24])
 
 
 FACTS = {
@@ -147,10 +147,10 @@ def test_a_limit_stops_what_is_false_or_cannot_be_read_and_says_how_to_ask_again
 
 @pytest.mark.parametrize("rate", [0.1, 0.3])
 def test_intervals_cover_the_true_share(rate):
-    """In 200 worlds with captions that are false in a colour at this rate."""
+    """In 200 corpora with captions that are false in a colour at this rate."""
     intervals = []
     for seed in range(200):
-        truth, rng = dict(list(world(seed, 8).items())[:24]), random.Random(seed)
+        truth, rng = dict(list(corpus_truth(seed, 8).items())[:24]), random.Random(seed)
 
         def write(key, place, _, truth=truth, rng=rng):
             return caption(truth[key], rng, ("colour",) if rng.random() < rate else ())
