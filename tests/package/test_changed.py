@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from changed import PROJECT, TESTS, changed_files, is_reached
+from changed import EXTENSIONS, PROJECT, TESTS, changed_files, is_reached
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,24 @@ from changed import PROJECT, TESTS, changed_files, is_reached
         ("config/published.csv", "benchmark/test_published.py", True),  # a file by its name
         ("tests/evaluator/conftest.py", "evaluator/test_umt_parity.py", True),
         ("conftest.py", "io/test_text_tables.py", True),
+        ("scripts/verified/export/hugging_face.py", "export/test_export_forms.py", True),  # by its form's name
+        ("scripts/verified/captions/preflight.py", "planning/test_stages.py", True),  # named as MODULE:NAME
+        ("scripts/verified/captions/preflight.py", "vcmr/test_decode.py", False),
+        ("scripts/verified/captions/counts.py", "captions/test_outcomes.py", True),  # by a job script
+        ("scripts/verified/captions/counts.py", "captions/test_statics.py", False),
+        ("scripts/verified/lmm/ledger_files.py", "vcmr/test_decode.py", False),  # by type checkers alone
     ],
 )
 def test_an_edit_reaches_what_imports_it(edited, test, reached):
     assert (PROJECT / edited).is_file() and (TESTS / test).is_file()
     assert is_reached(TESTS / test, {PROJECT / edited}) == reached
+
+
+def test_a_module_of_an_extension_reaches_its_own_tests():
+    for folder in EXTENSIONS:
+        for module in folder.glob("verified_*/*.py"):
+            assert any(is_reached(test, {module}) for test in folder.glob("tests/test_*.py")), module
+            assert not is_reached(TESTS / "workflow" / "test_nano.py", {module}), module
 
 
 def test_changed_are_files_of_this_branch_and_those_that_git_does_not_know(tmp_path):
