@@ -67,11 +67,13 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     none = [{"desc_id": n, "type": "dynamics", "candidates": []} for n in range(MOMENTS)]
     with refused("dynamics", f"1 of {MOMENTS}", "desc_id 3"):
         score_candidates(model, clips, index, [rows, none[:3] + none[4:]], "margin", torch.device("cpu"))
+    by_z1, _ = score_candidates(model, clips, index, [rows, none], "z1", torch.device("cpu"))
     scored, counts = score_candidates(model, clips, index, [rows, none], "margin", torch.device("cpu"))
     assert counts == {"candidates": 27, "scored": 24, "truncated_captions": 8, "shorter-than-two-frames": 3}
     assert [(row["desc_id"], row["candidate"]) for row in scored] == [(n, c) for n in range(1, 9) for c in range(3)]
+    assert [row["score"] for row in by_z1] == [row["z1"] for row in scored]
     for row in scored:
-        assert row["score"] == row["margin"]
+        assert row["score"] == row["margin"] != row["z1"]
         assert -1 <= row["similarity"] <= 1
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
 

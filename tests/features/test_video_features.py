@@ -13,6 +13,7 @@ from verified.io.video import file_digest, iterate_frames
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
 SETTINGS = video_features("small-resnet", batch=7)
+CLIP_SECONDS = 1.5
 SIDES = {"width": 64, "height": 64}
 
 
@@ -39,23 +40,23 @@ def videos(tmp_path_factory):
 
 @pytest.mark.parametrize("batch", [1, 3, 64])
 def test_clips_are_maxima_over_their_frames(videos, batch):
-    encoded = dict(encode_videos(videos, Brightness(), 4.0, 1.0, batch, {}))
-    assert {video: len(clips) for video, clips in encoded.items()} == {"v0": 2, "v1": 3, "v2": 1, "v3": 5}
+    encoded = dict(encode_videos(videos, Brightness(), 4.0, CLIP_SECONDS, batch, {}))
+    assert {video: len(clips) for video, clips in encoded.items()} == {"v0": 2, "v1": 2, "v2": 1, "v3": 4}
     for row in videos:
         frames = [frame.mean() for _, frame in iterate_frames(row["path"], fps=4, size=16)]
         for clip, feature in enumerate(encoded[row["video"]]):
-            of_clip = frames[clip * 4 : clip * 4 + 4]
+            of_clip = frames[clip * 6 : clip * 6 + 6]
             assert feature == pytest.approx([max(of_clip), -min(of_clip)], abs=1e-3)
 
 
 def test_shards_and_one_file_of_links(videos, tmp_path):
     (tmp_path / "videos.jsonl").write_text("{}\n")
-    write_video_features(videos, SETTINGS, 1.0, tmp_path / "whole.h5")
+    write_video_features(videos, SETTINGS, CLIP_SECONDS, tmp_path / "whole.h5")
     whole = FeatureFile(tmp_path / "whole.h5")
     shards = []
     for name in shard_names(3):
         shards.append(tmp_path / "video" / f"{name}.h5")
-        write_video_features(rows_of_shard(videos, name, 3), SETTINGS, 1.0, shards[-1])
+        write_video_features(rows_of_shard(videos, name, 3), SETTINGS, CLIP_SECONDS, shards[-1])
     assert link_video_features(shards, tmp_path / "videos.jsonl", tmp_path / "video.h5") == 4
     moved = tmp_path / "elsewhere"
     moved.mkdir()
@@ -66,9 +67,13 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
     for row in videos:
         assert linked[row["video"]].dtype == np.float32
         assert np.array_equal(linked[row["video"]], whole[row["video"]]), "whatever else is in its shard"
-        assert linked.length(row["video"]) == int(np.ceil(row["duration"]))
+        assert linked.length(row["video"]) == int(np.ceil(row["duration"] / CLIP_SECONDS))
     attributes = linked.attributes
-    assert attributes["backbone"] == "small-resnet" and attributes["fps"] == 4 and attributes["clip_seconds"] == 1
+    assert (
+        attributes["backbone"] == "small-resnet"
+        and attributes["fps"] == 4
+        and attributes["clip_seconds"] == CLIP_SECONDS
+    )
     assert attributes["dim"] == linked.dim == 192 and attributes["source_sha256"] == file_digest(
         tmp_path / "videos.jsonl"
     )

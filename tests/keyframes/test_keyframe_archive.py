@@ -14,6 +14,7 @@ from PIL import Image
 from verified.config.datasets import Keyframes
 from verified.io.video import frames_of_spans
 from verified.keyframes.extract import extract_keyframes, write_keyframes
+from verified.runtime.previous_output import made_with
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
 SETTINGS = Keyframes(segments=3, min_scene_seconds=0.6, threshold=27.0)
@@ -119,3 +120,11 @@ def test_never_more_than_asked_and_all_inside(numbered, drawn, segments):
             assert start <= keyframe.time < end
             shown = number_of(keyframe.image)
             assert shown / 8 <= keyframe.time + 2e-3 and keyframe.time < (shown + 1) / 8 + 2e-3
+
+
+def test_earlier_keyframes_are_of_the_same_settings_code_and_packages_for_any_number_of_shards():
+    params = {"settings": {"segments": 3}, "code": "a", "shards": 4}
+    first = made_with(params, "numpy")
+    others = [{"settings": {"segments": 2}}, {"code": "b"}]
+    assert len({first, made_with(params, "pillow"), *(made_with(params | other, "numpy") for other in others)}) == 4
+    assert first == made_with(params | {"shards": 9, "threads": 2}, "numpy")

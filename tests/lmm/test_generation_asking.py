@@ -46,6 +46,8 @@ def ask(client, calls):
         {"schema": {"type": "object"}},
         {"sampling": Sampling(temperature=0)},
         {"sampling": Sampling(max_tokens=9)},
+        {"sampling": Sampling(top_p=0.9)},
+        {"sampling": Sampling(chat_template_kwargs='{"thoughts": 0}')},
         "media",
         "model",
         "revision",

@@ -103,10 +103,14 @@ def test_measures_are_majorities_and_medians_per_caption():
         "study": "0",
         "seed": 1,
         "raters": 3,
-        "questions": [{"question": 1, "type": "statics"}, {"question": 2, "type": "dynamics"}],
-        "participants": [[1, 2]] * 3,
+        "questions": [{"question": number, "type": "dynamics" if number > 1 else "statics"} for number in (1, 2, 3)],
+        "participants": [[1, 2, 3]] * 3,
     }
-    grades = {1: [(1, 0, 5), (1, 0, 4), (0, 0, 1)], 2: [(0, 1, 2), (0, 0, 3), (1, 0, 3)]}
+    grades = {
+        1: [(1, 0, 5), (1, 0, 4), (0, 0, 1)],
+        2: [(0, 1, 2), (0, 0, 3), (1, 1, 3)],
+        3: [(0, 0, 1), (0, 0, 2), (0, 1, 2)],
+    }
     answers = [
         {"participant": person + 1, "question": number, "statics": s, "dynamics": d, "accuracy": a}
         for number, given in grades.items()
@@ -116,9 +120,9 @@ def test_measures_are_majorities_and_medians_per_caption():
     assert {name: measure["value"] for name, measure in measures.items()} == {
         "R_s_percent": 100,
         "S_statics": 4,
-        "R_d_percent": 0,
-        "S_dynamics": 3,
-        "S_total": 3.5,
+        "R_d_percent": 50,
+        "S_dynamics": 2.5,
+        "S_total": 3,
     }
 
 

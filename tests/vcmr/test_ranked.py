@@ -112,3 +112,6 @@ def test_lists_of_vr_hold_the_external_videos_in_the_models_order(name, files):
     assert np.isin(shown, split.ranked.video).all()
     assert split.moments.video[0] not in lists.vcmr.video[0]
     assert (lists.svmr.video[0][lists.svmr.video[0] >= 0] == split.moments.video[0]).all()
+    own = replace(split.ranked, video=split.moments.video[:, None], cosine=split.ranked.cosine[:, :1])
+    alone = search(model, split.videos, split.queries, split.moments, SEARCHING, own).vcmr
+    assert (lists.svmr.start == alone.start).all() and (lists.svmr.end == alone.end).all()

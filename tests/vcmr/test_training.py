@@ -8,6 +8,7 @@ import torch
 from planted import CLIPS, TOKENS, plant, small_model
 
 from verified.benchmark.vcmr import experiment, training
+from verified.benchmark.vcmr.data import read_moments
 from verified.benchmark.vcmr.experiment import TrainingSettings, rank_videos, test_model, train_model
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.search import SearchSettings
@@ -41,7 +42,7 @@ SETTINGS = TrainingSettings(
     device="cpu",
     threads=1,
     seed=7,
-    recipe=Training(epochs=3, batch=16, learning_rate=1e-3),
+    recipe=Training(epochs=3, batch=20, learning_rate=1e-3),
     options={"hidden": 32, "query_tokens": TOKENS},
     precision="float32",
 )
@@ -134,6 +135,15 @@ def test_a_batch_is_padded_to_its_longest_query_and_where_that_is_asked_for_to_i
         assert seen >= expected and all(full for full, _ in seen)
         assert padding == "context" or seen == expected
         seen.clear()
+
+
+def test_a_held_out_part_selects_and_the_rest_trains(planted):
+    file = planted[0].annotations
+    settings = SETTINGS.model_copy(update={"held_out_share": 0.3})
+    parts = experiment._training_moments({"train": str(file), "selection": str(file)}, "fig", settings)
+    held, rest, everything = (read_moments(file, "fig", part, 0.3).videos for part in ("held-out", "rest", None))
+    assert {name: moments.videos for name, moments in parts.items()} == {"train": rest, "selection": held}
+    assert sorted(held + rest) == everything and 0 < len(held) < len(rest)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from verified.__main__ import main
 from verified.io.jsonl import write_jsonl
 from verified_rextime.config import ReleasedQuestions
 from verified_rextime.evaluate import evaluate_files
-from verified_rextime.rows import Question, choose, read_questions
+from verified_rextime.metrics import THRESHOLDS, measures, score
+from verified_rextime.rows import Prediction, Question, choose, read_questions
 
 FIXTURE = Path(__file__).parent / "fixtures"
 CASES = json.loads((FIXTURE / "expected.json").read_text())["cases"]
@@ -110,6 +111,15 @@ def test_submissions_are_compared_in_what_both_hold(truth, tmp_path):
     right, noisy = (CASES[file.stem]["result"]["brief"]["VQA"] for file in files)
     assert (row["Metric"], row["p"], row["Losses"]) == ("VQA", "one training", "0")
     assert float(row["First minus second"]) == pytest.approx(100 * (right - noisy), abs=0.1)
+
+
+def test_a_window_that_just_reaches_a_threshold_counts():
+    truth = [Question(f"q{n}", "?", "v", 20.0, ((0.0, 20.0),), answer="A") for n in range(6, 20)]
+    given = {row.qid: Prediction((0.0, float(row.qid[1:])), "A") for row in truth}
+    found = measures(score(truth, given, "both"))
+    for place, threshold in enumerate(THRESHOLDS):
+        assert (found[f"R1@{threshold:g}"] > 0).tolist() == [False] * place + [True] * (14 - place)
+    assert [found[f"VQA,mIoU@{threshold:g}"].sum() for threshold in (0.3, 0.5, 0.7)] == [14, 10, 6]
 
 
 CATEGORIES = ("sequential", "cause_effect", "means_end")
