@@ -9,6 +9,7 @@
 # make test-faults    every stage killed in every way, and all else that is broken on purpose
 #                     and survived; about an hour
 # make test-fuzz      10,000 damaged files and mistyped options, each from a printed seed; about seven CPU minutes
+# make test-planted   plant each mistake of tests/planted_mistakes.yaml in a copy and name the quick test that finds it; hours
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make real      the whole workflow on five real clips that packages carry, with captions written by hand, and its search index
@@ -27,7 +28,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
+.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-planted test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -67,6 +68,10 @@ test-faults: env
 
 test-fuzz: env
 	VERIFIED_FUZZ_CASES=10000 $(BIN)/pytest tests/faults/test_fuzz_commands.py $(ARGS)
+
+# ARGS="--match vcmr" takes those of a room, a file or with a word alone.
+test-planted: env
+	PYTHONPATH=scripts:tests nice $(BIN)/python tests/planted_mistakes.py $(ARGS)
 
 test-slurm: env
 	@command -v slurmctld munged >/dev/null || \

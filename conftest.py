@@ -85,7 +85,8 @@ def pytest_collection_modifyitems(items):
         long = item.get_closest_marker("slow") or item.get_closest_marker("night")
         if long and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(3 * item.config.getini("timeout")))
-    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
 
 
 @pytest.hookimpl(optionalhook=True)

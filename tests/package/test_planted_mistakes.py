@@ -1,0 +1,30 @@
+"""The list of planted mistakes fits the code: `make test-planted` plants each, whose text must be there once."""
+
+from collections import Counter
+
+import pytest
+from planted_mistakes import PROJECT, TESTS, first_failure, read_mistakes, tests_of
+
+LISTED = read_mistakes(TESTS / "planted_mistakes.yaml")
+tests_of.__test__ = False
+
+
+@pytest.mark.parametrize("row", LISTED, ids=lambda row: f"{row.room}: {row.mistake}")
+def test_a_mistake_can_be_planted_in_one_place(row):
+    text = (PROJECT / row.file).read_text(encoding="utf-8")
+    assert text.count(row.before) == 1 and row.after != row.before
+    in_room, others = tests_of(row.file, row.room)
+    assert in_room and not set(in_room) & set(others)
+
+
+def test_no_mistake_is_listed_twice():
+    assert max(Counter((row.file, row.before, row.after) for row in LISTED).values()) == 1
+
+
+def test_the_first_test_that_fails_is_named(tmp_path):
+    file = tmp_path / "test_halves.py"
+    file.write_text("def test_a():\n    assert 1\n\n\ndef test_b():\n    assert 1 / 2 == 0\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow\n    night\n")
+    assert first_failure(tmp_path, [PROJECT / file.name], 60) == f"{file.name}::test_b"
+    file.write_text(file.read_text().replace("== 0", "< 1"))
+    assert first_failure(tmp_path, [PROJECT / file.name], 60) == ""
