@@ -1,6 +1,6 @@
 """Plant the mistakes of planted_mistakes.yaml, one by one, in a copy of the project; name the test that finds each.
 
-A mistake meets the quick tests that `--changed` selects, those of its room first, and among them the nearest by imports.
+A mistake meets the quick tests that `--changed` selects: those of its room first, and the nearest by imports.
 The command prints a table and ends with 1 if too few mistakes are found. It needs a tree whose quick tests pass.
 """
 
@@ -90,7 +90,7 @@ def plant(project: Path, mistake: Mistake, seconds: float, room_only: bool) -> t
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="Plant mistakes; name the test that finds each.")
     parser.add_argument("--list", type=Path, default=TESTS / "planted_mistakes.yaml", help="the mistakes")
     parser.add_argument("--match", default="", help="only mistakes whose room, file or text holds this")
     parser.add_argument("--room-only", action="store_true", help="only the tests of each mistake's room")

@@ -1,5 +1,6 @@
 """Every figure that paper and supplement give for a setting, beside the value of the paper's configuration."""
 
+from dataclasses import asdict
 from functools import reduce
 
 import pytest
@@ -93,8 +94,8 @@ def test_of_the_run(key, row):
 def test_of_the_official_code(name):
     cls = model_class(name)
     recipe = cls.recipe
-    widths = cls.Config(video_dim=2048, text_dim=768, context_clips=9).hidden
-    assert (recipe.learning_rate, recipe.batch, recipe.epochs, recipe.patience, widths) == RECIPES[name]
+    width = asdict(cls.Config(video_dim=2048, text_dim=768, context_clips=9))["hidden"]
+    assert (recipe.learning_rate, recipe.batch, recipe.epochs, recipe.patience, width) == RECIPES[name]
 
 
 def test_of_measures_and_evaluator():
