@@ -32,6 +32,34 @@ def test_an_address_with_a_secret_is_refused_and_not_repeated(address):
     assert SECRET not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "place, value",
+    [
+        ("api_key", "4f9a-2b1c"),
+        ("api_key", "sk-proj-Canary99abcdef"),
+        ("api_key_variable", "sk-proj-Canary99abcdef"),
+        ("api_key_variable", "c4n4ry99aabbccddeeff00112233"),
+        ("base_url", "gsk_Canary99abcdefghij"),
+        ("base_url", "https://models.example/sk-proj-Canary99abcdef/v1"),
+        ("model", "of the lab's environment"),
+        ("sk-proj-Canary99abcdef", "m"),
+        ("chat_template_kwargs", {"access_token": "hunter2x"}),
+    ],
+)
+def test_a_key_in_a_configuration_is_refused_and_not_repeated(place, value, monkeypatch):
+    monkeypatch.setenv("LAB_API_KEY", "of the lab's environment")
+    with refused("generation.llm", "api_key_variable") as error:
+        load({**DATA, "generation": {"llm": {"engine": "openai", "model": "m", place: value}}})
+    for secret in ("anary99", "c4n4ry", "4f9a", "lab's", "hunter2"):
+        assert secret not in str(error.value)
+
+
+def test_names_of_variables_and_words_are_no_keys():
+    role = {"engine": "openai", "model": "sk-learn", "api_key_variable": "OPENAI_API_KEY_OF_LAB_2"}
+    settings = load({**DATA, "generation": {"llm": role}})
+    assert settings.generation.llm.api_key_variable == "OPENAI_API_KEY_OF_LAB_2"
+
+
 def test_a_registered_secret_is_masked_in_text_log_and_traceback(tmp_path, capsys):
     keep_secret("a+b/" + SECRET)
     assert redact(f"x a+b/{SECRET} a%2Bb%2F{SECRET} y") == f"x {MASK} {MASK} y"

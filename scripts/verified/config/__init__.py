@@ -27,6 +27,7 @@ from verified.config.weights import Weights
 from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.jsonl import is_array, is_object
+from verified.runtime.secrets import is_secret, keep_secret, redact
 
 Kind = TypeVar("Kind", bound=Section)
 
@@ -129,8 +130,16 @@ def section_key(kind: type[Section]) -> str:
 def load(values: dict[str, Any], source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""
     for path, text in _texts(values):
+        place, name = path.rstrip("."), path.rpartition(".")[2]
+        if is_secret(name, text):
+            keep_secret(text)
+            raise InputError(
+                f"{redact(place)} holds a key or a password",
+                file=source,
+                remedy="remove it from there, and put it into the environment variable that api_key_variable names",
+            )
         if found := SCRIPT.search(text):
-            raise InputError(f"{path} holds {found[0]!r}, which Snakemake's report would run", file=source)
+            raise InputError(f"{place} holds {found[0]!r}, which Snakemake's report would run", file=source)
     try:
         return config_model().model_validate(values)
     except ValidationError as error:
@@ -143,12 +152,11 @@ SCRIPT = re.compile(r"</?script|<!--", re.I)
 
 
 def _texts(values: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """Keys and texts of a configuration, each with its path."""
+    """Texts of a configuration, each with its path, and its keys, each with the path of its section and a point."""
     if is_object(values):
         for key, value in values.items():
-            below = f"{path}.{key}" if path else str(key)
-            yield below, str(key)
-            yield from _texts(value, below)
+            yield f"{path}.", str(key)
+            yield from _texts(value, f"{path}.{key}" if path else str(key))
     elif is_array(values):
         for number, value in enumerate(values):
             yield from _texts(value, f"{path}.{number}")

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import html
 import json
+import os
 import re
 import sys
 import traceback
@@ -32,6 +33,16 @@ FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 ESCAPES = ("\\u%04x", "\\x%02x", "&#%d;", "&#x%x;")
 """Letter by letter: JSON's and Python's, and HTML's by decimal and hexadecimal numbers."""
 
+KEY_FORM = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|hf|gsk|xai|ghp|r8|pplx|nvapi|github_pat)[-_](?=[\w.-]*\d)[\w.-]{12,}"
+    r"|AIza[\w-]{20,}|eyJ[\w-]{10,}\.[\w.-]+|AKIA[A-Z0-9]{16}|Bearer\s+\S{8,})"
+)
+"""Keys of well-known services, by their first letters."""
+OPAQUE = re.compile(r"(?=.*[0-9])(?=[0-9]|.*[a-z])[A-Za-z0-9+/=_.-]{20,}")
+"""A text that is no name of an environment variable."""
+NAMES_SECRET = re.compile(r"(?:key|token|secret|password|authorization|credentials?)$", re.I)
+"""Names whose value is a secret."""
+
 _known: set[str] = set()
 
 
@@ -44,6 +55,16 @@ def keep_secret(value: str | None) -> None:
     if value and len(value) >= SHORTEST:
         _known.add(value)
         sys.excepthook = _print_redacted
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a text under a name, such as that of a configuration's key, is a secret by either, or one of the
+    environment's secrets."""
+    if KEY_FORM.search(value) or NAMES_SECRET.search(name) or (name.endswith("key_variable") and OPAQUE.match(value)):
+        return True
+    return len(value) >= SHORTEST and any(
+        value == secret and NAMES_SECRET.search(variable) for variable, secret in os.environ.items()
+    )
 
 
 def redact(text: str) -> str:
