@@ -41,16 +41,16 @@ def test_an_address_with_a_secret_is_refused_and_not_repeated(address):
         ("api_key_variable", "c4n4ry99aabbccddeeff00112233"),
         ("base_url", "gsk_Canary99abcdefghij"),
         ("base_url", "https://models.example/sk-proj-Canary99abcdef/v1"),
-        ("model", "of the lab's environment"),
+        ("model", "c4n4ry-of-a-lab"),
         ("sk-proj-Canary99abcdef", "m"),
         ("chat_template_kwargs", {"access_token": "hunter2x"}),
     ],
 )
 def test_a_key_in_a_configuration_is_refused_and_not_repeated(place, value, monkeypatch):
-    monkeypatch.setenv("LAB_API_KEY", "of the lab's environment")
+    monkeypatch.setenv("LAB_API_KEY", "c4n4ry-of-a-lab")
     with refused("generation.llm", "api_key_variable") as error:
         load({**DATA, "generation": {"llm": {"engine": "openai", "model": "m", place: value}}})
-    for secret in ("anary99", "c4n4ry", "4f9a", "lab's", "hunter2"):
+    for secret in ("anary99", "c4n4ry", "4f9a", "hunter2"):
         assert secret not in str(error.value)
 
 

@@ -6,7 +6,7 @@ from feature_settings import write_arrays
 
 from verified.config import read
 from verified.io.jsonl import write_jsonl
-from verified.planning.check_features import feature_findings
+from verified.planning.check_features import released_findings
 
 SECONDS, DIM = 20.0, 16
 
@@ -42,11 +42,22 @@ retrieval: {{models: [xml]}}
 
 
 def found(folder):
-    return [(one.level, one.message) for one in feature_findings(read(folder / "c.yaml"))]
+    return [(one.level, one.message) for one in released_findings(read(folder / "c.yaml"))]
 
 
 def test_features_that_fit_are_said_to_fit(folder):
-    assert [level for level, _ in found(folder)] == ["ok"]
+    assert [level for level, _ in found(folder)] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("features", [True, False])
+def test_a_moment_that_ends_before_it_starts_is_a_problem_of_its_row(folder, features):
+    with (folder / "ann/train.jsonl").open("a") as rows:
+        rows.write((folder / "ann/train.jsonl").read_text().replace("[2.0, 9.0]", "[20.9, 12.0]").replace(": 0", ": 7"))
+    if not features:
+        text = (folder / "c.yaml").read_text()
+        (folder / "c.yaml").write_text(text.replace(f"features_dir: {folder}/feat", "features_dir: null"))
+    ((level, message),) = found(folder)
+    assert level == "problem" and "train.jsonl, row 2" in message and "[20.9, 12.0]" in message
 
 
 ODD = {
@@ -73,7 +84,7 @@ def test_features_that_do_not_fit_are_named_before_a_run(folder, values, attribu
 )
 def test_an_id_that_is_not_there_is_named_with_the_one_meant(folder, key, hint):
     write_arrays(folder / "feat/video.h5", {key: clips(), "val0": clips(), "test0": clips()}, dim=DIM)
-    ((level, message),) = found(folder)
+    _, (level, message) = found(folder)
     assert level == "problem" and hint in message
 
 

@@ -38,6 +38,8 @@ def read_fig(path: str | os.PathLike[str], keys: Iterable[str] = FIG_KEYS) -> li
     for number, row in enumerate(iterate_jsonl(path, keys), start=1):
         for key in (*keys, "fig_desc_type") if "fig_desc_type" in row else keys:
             problem = value_problem(key, row[key])
+            if key == "time" and not problem and row[key][1] < row[key][0]:
+                problem = "must not end before it starts"
             if problem:
                 raise InputError(
                     f"{key!r} {problem}, found {reprlib.repr(row[key])}",

@@ -1,5 +1,6 @@
-"""Check that feature files of the user fit the videos and captions of their data set."""
+"""Check finished annotations, and that feature files of the user fit their videos and captions."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,22 +12,29 @@ from verified.errors import InputError
 from verified.features.files import feature_problems
 from verified.features.preflight import REMEDY
 from verified.released.collections import read_splits
-from verified.stage import Finding
+from verified.stage import Finding, refused
 from verified.tables.layout import runs
 
 
-def feature_findings(settings: Config, *_: object) -> Iterator[Finding]:
-    """Every problem of the files of each data set with `features_dir`; files are read whole."""
-    for name in datasets_with(settings, "given_features"):
+def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
+    """Every problem of the annotations, once they are here, and features of each data set; files are read whole."""
+    for name in datasets_with(settings, "annotations_given"):
         source, spans = settings.datasets[name].source, settings.datasets[name].spans
-        wanted = possible_runs(settings, name, runs(settings.retrieval.models))
-        if not wanted or not isinstance(source, ReleasedSource) or source.features_dir is None:
+        if not isinstance(source, ReleasedSource):
             continue
         try:
-            splits = {spans.train_split, spans.selection_split, spans.test_split}
-            rows = [row for split, found in read_splits(source) if split in splits for row in found]
-        except InputError:  # another check reports the annotations
+            splits = dict(read_splits(source)) if all(map(os.path.isfile, source.inputs())) else {}
+        except InputError as error:
+            yield refused(f"datasets.{name}.source", error)
             continue
+        if splits:
+            counts = ", ".join(f"{split} {len(rows)}" for split, rows in splits.items())
+            yield Finding("ok", f"datasets.{name}.source", f"annotations of {counts}")
+        wanted = possible_runs(settings, name, runs(settings.retrieval.models))
+        if not wanted or not splits or source.features_dir is None:
+            continue
+        used = {spans.train_split, spans.selection_split, spans.test_split}
+        rows = [row for split, rows in splits.items() if split in used for row in rows]
         captions = sorted({"cog" if name == "cog" else "fig" for run in wanted for name in run[1:]})
         needed: dict[str, dict[str, float | None]] = {"video": {row["video"]: row["duration"] for row in rows}}
         needed |= {f"text-{each}": {str(row["desc_id"]): None for row in rows} for each in captions}

@@ -251,7 +251,7 @@ CORE = (
     ),
     Stage(
         "retrieval",
-        preflight=lazy_function("verified.planning.check_features:feature_findings"),
+        preflight=lazy_function("verified.planning.check_features:released_findings"),
         models=_initial_models,
         gpus=lambda settings: {"retrieval.device": int(settings.retrieval.device == "cuda")},
     ),
