@@ -14,4 +14,4 @@ def lines(path, rows):
 
 def table(path):
     with path.open() as text:
-        return list(csv.DictReader(line for line in text if not line.startswith("# ")))
+        return list(csv.DictReader(text))

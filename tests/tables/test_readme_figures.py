@@ -41,9 +41,7 @@ def frame(tmp_path):
     rows[7].update(value=None, low=None, high=None, spread=None)
     task = "XML trained on FIG; XML trained on COG; VCMR 0.5/r5"
     rows.append({"table": "gains", "task": task, "test": "FIG", "metric": "Gain", "value": 16, "low": 11, "high": 21})
-    (tmp_path / "all.csv").write_text(
-        "# a comment\n" + pd.DataFrame(rows, columns=TIDY, dtype=object).to_csv(index=False)
-    )
+    (tmp_path / "all.csv").write_text(pd.DataFrame(rows, columns=TIDY, dtype=object).to_csv(index=False))
     return tmp_path
 
 

@@ -2,9 +2,12 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from running import PROJECT
 from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
@@ -89,7 +92,13 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     gains = [line for line in (tmp_path / "t" / "gains.md").read_text().splitlines() if line.startswith("| Demo-FIG")]
     assert gains and all(line.endswith("]¹ | one training |") for line in gains)
     with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:
-        tidy = list(csv.DictReader(line for line in lines if line[0] != "#"))
+        tidy = list(csv.DictReader(lines))
+    frames = {path.stem: pd.read_csv(path) for path in (tmp_path / "t").glob("*.csv")}
+    assert len(frames["all"]) == len(tidy) and {"main-1", "main-2", "supp-2", "gains"} <= frames.keys()
+    assert list(frames["main-2"])[:3] == ["Data set", "COG # cls", "COG # inst"] and frames["main-2"].shape[0] == 1
+    example = re.search(r"```python\n(import .*?)```", (PROJECT / "docs/tables.md").read_text(encoding="utf-8"), re.S)
+    exec(example[1].replace("results/NAME/tables", str(tmp_path / "t")), names := {})
+    assert {"XML", "HERO"} <= set(names["recalls"].method) and len(names["recalls"]) < len(tidy) / 8
     counts = {(row["table"], row["method"]): row["trainings"] for row in tidy if row["value"]}
     assert counts["main-5", "HERO"] == "1" and counts["main-5", "XML"] == "3" and counts["gains", ""] == "1"
     assert not any(row["table"] == "gains" and row["metric"] == "p" for row in tidy)
@@ -109,7 +118,7 @@ def test_gains_of_fine_training_stand_in_the_foot_and_in_a_table_of_their_own(tm
         tmp_path / "t" / "main-7.md"
     ).read_text(encoding="utf-8")
     with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(line for line in lines if line[0] != "#") if row["table"] == "gains"]
+        rows = [row for row in csv.DictReader(lines) if row["table"] == "gains"]
     shown = {row["task"]: row for row in rows if row["metric"] == "Gain"}
     gain = shown["XML trained on FIG; XML trained on COG; VCMR 0.5/r5"]
     assert float(gain["low"]) < float(gain["value"]) == 30 < float(gain["high"])

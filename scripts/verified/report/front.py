@@ -1,6 +1,5 @@
 """The report's front page, one screen: the run, its soundness, its results, and examples of captions."""
 
-import csv
 import html
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from verified.benchmark.tiou import guessed_recall
 from verified.io.fig import read_splits
 from verified.io.pages import MODELS, clock, colour_of, thumb
+from verified.io.text_tables import read_csv
 from verified.report.captions import Thumbnails
 from verified.tables.table import aim_text, format_value
 
@@ -51,9 +51,7 @@ class Corpus(NamedTuple):
 
 def read_cells(path: str | os.PathLike) -> list[dict]:
     """Rows of the tidy frame `all.csv` that hold a recall of a model tested on fine captions."""
-    with open(path, encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(line for line in lines if not line.startswith("# "))
-        return [row for row in rows if row["method"] and row["test"] == "FIG" and row["value"]]
+    return [row for _, row in read_csv(path, ()) if row["method"] and row["test"] == "FIG" and row["value"]]
 
 
 def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[str, str]) -> str:

@@ -1,15 +1,14 @@
 """The front page's summary and the list of all verdicts, as HTML, from the files of results/tables."""
 
-import csv
 import html
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from verified.io.files import write_text
-from verified.io.pages import COLOURS, PARTS, TABLE, fold, paragraphs, still_page, table, wide
+from verified.io.pages import COLOURS, PARTS, TABLE, fold, still_page, table, wide
+from verified.io.text_tables import read_csv
 from verified.report import FRONT_PAGE
 from verified.report.front import Corpus, facts, missing, moments, read_cells, recalls, soundness
 
@@ -31,14 +30,6 @@ def nested_style(*stems: Path) -> str:
     return f"{colours}.verified {{\n{''.join(parts)}}}\n"
 
 
-def read_rows(path: str | os.PathLike) -> tuple[list[dict], list[str]]:
-    """Rows of one of the CSV tables, and the comment lines above them without their mark."""
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = file.readlines()
-    notes = [line.removeprefix("# ").rstrip("\n") for line in lines if line.startswith("# ")]
-    return list(csv.DictReader(line for line in lines if not line.startswith("# "))), notes
-
-
 def reasons(verdicts: list[dict]) -> str:
     """Why figures were not attempted, the most frequent reason first."""
     counts = Counter(row["note"] for row in verdicts if row["verdict"] == "not attempted")
@@ -48,9 +39,8 @@ def reasons(verdicts: list[dict]) -> str:
 
 def omitted_tables(tables: Path) -> list[str]:
     """The tables that have no page, since they have no value in this run, by the reason why."""
-    rows, _ = read_rows(tables / "all.csv")
     why: dict[str, str] = {}
-    for row in rows:
+    for _, row in read_csv(tables / "all.csv", ()):
         if not (tables / f"{row['table']}.html").is_file() and row["table"] != "verdicts":
             why.setdefault(row["table"], NOT_TRAINED if row["method"] else row["note"])
     names: dict[str, list[str]] = {}
@@ -74,7 +64,7 @@ def write_summary(
     The part answers in one screen (see `front`), the plain `warning` first if there is one. Below it the `leading`
     tables, the check against the demo's truth if there is one (`checks`: its rows) and the verdicts are folded.
     """
-    verdicts, notes = read_rows(tables / "reproduction.csv")
+    verdicts = [row for _, row in read_csv(tables / "reproduction.csv", ())]
     cells = read_cells(tables / "all.csv")
     judged = any(row["verdict"] != "not attempted" for row in verdicts)
     none = NONE_JUDGED.format(len(verdicts))
@@ -98,7 +88,6 @@ def write_summary(
     ]
     if judged:
         page.append(wide(table(list(verdicts[0]), [list(row.values()) for row in verdicts], "Every figure")))
-    page.append(fold("Provenance", paragraphs(notes), "below"))
     write_text(listing, still_page("Verdicts", "\n".join(page)))
 
 

@@ -53,7 +53,7 @@ def read_rows(path: str | os.PathLike) -> list[dict]:
     """Rows of the tidy frame all.csv. Raises OSError if it is missing, InputError if it is another file."""
     try:
         with checked(path).open(encoding="utf-8", newline="") as lines:
-            reader = csv.DictReader((line for line in lines if not line.startswith("# ")), strict=True)
+            reader = csv.DictReader(lines, strict=True)
             rows = list(reader)
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"is no table: {error}", file=path, remedy=AGAIN) from None

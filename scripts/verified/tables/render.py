@@ -109,11 +109,10 @@ def _styler(sheet: Sheet, texts: list[list[str]]):
     return styler
 
 
-def csv_text(frame: pd.DataFrame, notes: Iterable[str]) -> str:
-    """CSV with the notes as comment lines; missing values are empty cells."""
-    comments = "".join(f"# {one_line(note)}\n" for note in notes)
+def csv_text(frame: pd.DataFrame) -> str:
+    """CSV of the values; missing ones are empty cells."""
     cells = [["" if value is None or value != value else value for value in row] for row in frame.to_numpy(object)]
-    return comments + text_tables.csv_text([list(frame.columns), *cells])
+    return text_tables.csv_text([list(frame.columns), *cells])
 
 
 @dataclass

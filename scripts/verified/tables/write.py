@@ -72,14 +72,14 @@ def write_tables(
         keys.add(table.key)
         write_simple(folder, table, lines)
         tidy += tidy_rows(table)
-    write_text(folder / "all.csv", csv_text(pd.DataFrame(tidy, columns=list(TIDY), dtype=object), lines))
+    write_text(folder / "all.csv", csv_text(pd.DataFrame(tidy, columns=list(TIDY), dtype=object)))
 
 
 def write_simple(folder: Path, table: Table, provenance: list[str], page: bool = True) -> None:
     """Write one simple table in every form, as a page only if requested; estimates have separate columns in the CSV."""
     shown = Sheet(table.key, table.title, list(table.header), table.texts(), table.labels)
     _write_forms(folder, shown, table.notes, provenance, page)
-    write_text(folder / f"{table.key}.csv", csv_text(_frame(table), [*table.notes, *provenance]))
+    write_text(folder / f"{table.key}.csv", csv_text(_frame(table)))
 
 
 def _frame(table: Table) -> pd.DataFrame:
@@ -149,7 +149,7 @@ def _write_paper(
         cells = [cell for block in blocks for cell in block.cells.values()]
         page = any(cell.value is not None or cell.published is not None for cell in cells)
         _write_forms(folder, sheet(table, blocks), notes, below, page)
-        write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks), [*below, *remarks(blocks)]))
+        write_text(folder / f"{table.key}.csv", csv_text(values(table, blocks)))
         tidy += [row for block in blocks for row in _tidy(table, block)]
     return tidy, every_gain
 
