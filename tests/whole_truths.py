@@ -2,7 +2,7 @@
 
 from tvr_lists import COUNT, lists
 
-from verified.io.jsonl import write_json
+from verified.io.jsonl import write_json, write_jsonl
 
 SECONDS = [[10.0 * number, 10.0 * number + 4] for number in range(COUNT)]
 
@@ -25,7 +25,14 @@ def published_files(folder):
     ]  # fmt: skip
     write_json(folder / "didemo.json", rows)
     (folder / "submission.json.gz").write_bytes(lists(lambda number: number < 5))
-    return [["evaluate", truth, "submission.json.gz"] for truth in ("charades.txt", "activitynet.json", "didemo.json")]
+    windows = [[[start + number / 4, end, 0.9], [0.0, 3.0, 0.5]] for number, (start, end) in enumerate(SECONDS)]
+    rows = [{"qid": number, "pred_relevant_windows": each} for number, each in enumerate(windows)]
+    write_jsonl(folder / "windows.jsonl", rows)
+    given = ("submission.json.gz", "windows.jsonl")
+    return [
+        *(["evaluate", truth, one] for truth in ("charades.txt", "activitynet.json", "didemo.json") for one in given),
+        ["compare", "charades.txt", *given, "--output", "out"],
+    ]
 
 
 KINDS = (published_files,)

@@ -4,9 +4,12 @@ import json
 
 import pytest
 from refusals import refused
+from whole_truths import published_files
 
 from verified.__main__ import main
 from verified.benchmark.submissions import match, rows_by_id
+from verified.cli.forms import read_ground_truth
+from verified.io.jsonl import read_jsonl, write_jsonl
 
 TVR = [
     {"desc_id": 1, "desc": "a", "vid_name": "v1", "ts": [30.0, 40.0], "duration": 60.0},
@@ -73,6 +76,25 @@ def test_a_true_span_that_none_can_find_is_noted(tmp_path, capsys, span, named):
     found = evaluated(capsys, truth, lists(tmp_path / "s.json", [[0, *sorted(span), 0.9]], [[1, 10.0, 20.0, 0.9]]))
     assert found["SVMR"]["0.5-r1"] == 50.0
     assert any(f"1 of 2 true spans {named}" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("name", ["charades.txt", "activitynet.json", "didemo.json"])
+def test_windows_of_moments_count_as_lists_of_their_videos(tmp_path, capsys, name):
+    published_files(tmp_path)
+    truth, windows = tmp_path / name, tmp_path / "windows.jsonl"
+    videos = {query.id: int(query.video[1:]) for query in read_ground_truth(truth).queries()}
+    entries = [
+        {"desc_id": row["qid"], "predictions": [[videos[row["qid"]], *span] for span in row["pred_relevant_windows"]]}
+        for row in read_jsonl(windows)
+    ]
+    (tmp_path / "lists.json").write_text(json.dumps({"video2idx": {"v0": 0, "v1": 1}, "SVMR": entries}))
+    of_windows, of_lists = (evaluated(capsys, truth, each) for each in (windows, tmp_path / "lists.json"))
+    assert of_windows == of_lists and 0 < of_windows["further"]["SVMR"]["mIoU"] < 100
+    command = ["compare", truth, f"w={windows}", f"l={tmp_path / 'lists.json'}", "--output", tmp_path / "out"]
+    assert main([str(word) for word in command]) == 0
+    with refused("--partial", file=windows):
+        write_jsonl(windows, read_jsonl(windows)[1:])
+        read_ground_truth(truth).answers(windows, None)
 
 
 def test_rows_have_numbers_and_ids_and_whole_numbers_are_texts(tmp_path):

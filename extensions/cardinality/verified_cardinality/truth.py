@@ -24,9 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.submissions import rows_by_id
+from verified.benchmark.submissions import first_row, rows_by_id
 from verified.benchmark.vcmr.answers import MomentTruth
-from verified.cli.forms import first_row
 from verified.errors import InputError
 from verified.io.files import checked
 from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json
@@ -63,7 +62,7 @@ class Asked:
 
 
 def reader_of(path: Path, first: Row, of_lists: bool) -> Callable[[Path], list[Asked]] | None:
-    """The reader of a file whose `first` row is known (see `verified.cli.forms.first_row`), None for other files.
+    """The reader of a file whose `first` row is known (see `benchmark.submissions.first_row`), None for other files.
 
     of_lists: whether the submission to it is in the TVR form; windows with another one are not read here.
     """

@@ -49,6 +49,18 @@ def test_parts_that_are_not_there_are_named_and_the_others_scored(tmp_path):
     assert "full" not in evaluate_files(TRUTH, tmp_path / "clips.jsonl").result
 
 
+def test_lists_within_the_right_video_count_as_windows(tmp_path):
+    videos, rows = {row["qid"]: row["vid"] for row in read_jsonl(TRUTH)}, read_jsonl(SUBMISSION)
+    index = {video: number for number, video in enumerate(sorted({*videos.values(), "another"}))}
+    lists = []
+    for row in rows:
+        found = [[index[videos[row["qid"]]], *window] for window in row["pred_relevant_windows"]]
+        lists.append({"desc_id": row["qid"], "predictions": [[index["another"], 0, 1, 1], *found]})
+    (tmp_path / "s.json").write_text(json.dumps({"video2idx": index, "SVMR": lists}))
+    of_lists, of_windows = (evaluate_files(TRUTH, file).result["brief"] for file in (tmp_path / "s.json", SUBMISSION))
+    assert {name: value for name, value in of_windows.items() if name.startswith("MR")} == of_lists
+
+
 def test_a_comparison_reads_the_form():
     truth = read_ground_truth(TRUTH)
     answers = truth.answers(SUBMISSION, None)

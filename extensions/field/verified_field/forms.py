@@ -47,7 +47,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _first_windows(path: Path, videos: Mapping[str, str]) -> dict[str, Span]:
-    from verified_field.window_rows import read_window_answers
+    from verified.benchmark.submissions import read_window_answers
 
     windows = {qid: answer.windows for qid, answer in read_window_answers(path).items() if qid in videos}
     return {

@@ -16,8 +16,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from verified.benchmark.submissions import WindowAnswer
 from verified.benchmark.tiou import tiou
-from verified_field.window_rows import ANNOTATORS, WindowAnswer, WindowQuery
+from verified_field.window_rows import ANNOTATORS, WindowQuery
 
 THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
 """tIoU thresholds of R1 and of average precision: .50, .55, ... .95."""

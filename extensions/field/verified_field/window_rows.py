@@ -1,9 +1,7 @@
-"""Queries and submissions in the JSON Lines forms of QVHighlights, checked row by row.
+"""Queries in the JSON Lines form of QVHighlights, checked row by row.
 
 A query: ``qid, query, duration (s), vid, relevant_windows [[start, end], ...] (s)`` and, if people graded how well each
-clip of two seconds shows it, ``relevant_clip_ids`` and ``saliency_scores``, three of 0 to 4 for each of these. A row of
-a submission: ``qid, pred_relevant_windows [[start, end, score], ...], pred_saliency_scores`` (one for each clip of the
-video), or one of the two.
+clip of two seconds shows it, ``relevant_clip_ids`` and ``saliency_scores``, three of 0 to 4 for each of these.
 """
 
 import dataclasses
@@ -33,16 +31,6 @@ class WindowQuery:
     """[W, 2] seconds, W ≥ 1, in any order."""
     saliency: np.ndarray | None = None
     """[clips, 3] from 0, not relevant, to 4; None without grades."""
-
-
-@dataclasses.dataclass(frozen=True)
-class WindowAnswer:
-    """Answers of a submission to a query; None for a kind that it lacks."""
-
-    windows: np.ndarray | None
-    """[R, 3] start and end in seconds and a score, in the order of the file."""
-    saliency: np.ndarray | None
-    """[clips] the higher, the better a clip shows the query."""
 
 
 def read_window_queries(path: str | os.PathLike) -> list[WindowQuery]:
@@ -100,44 +88,3 @@ def _saliency(row: dict) -> np.ndarray | None:
     if row["relevant_clip_ids"]:
         saliency[row["relevant_clip_ids"]] = row["saliency_scores"]
     return saliency
-
-
-def read_window_answers(path: str | os.PathLike, last_of_equal_ids: bool = False) -> dict[str, WindowAnswer]:
-    """Answers by id; all rows have windows, or saliency, or both.
-
-    A repeated id is an error unless `last_of_equal_ids`. Raises InputError with the row for an invalid window or list
-    of numbers, and for another kind than the first row's.
-    """
-    answers: dict[str, WindowAnswer] = {}
-    kinds: tuple[str, ...] | None = None
-    remedy = "keep one row for each, or let the last one win with --last-of-equal-ids"
-    for number, qid, row in rows_by_id(path, "qid", (), last_of_equal_ids, remedy):
-        present = tuple(key for key in ("pred_relevant_windows", "pred_saliency_scores") if key in row)
-        kinds = present if kinds is None else kinds
-        if not present or present != kinds:
-            raise InputError(
-                f"qid {qid} has {' and '.join(present) or 'no answer'}"
-                + (f", the rows before {' and '.join(kinds)}" * bool(kinds)),
-                file=path,
-                row=number,
-                remedy="give pred_relevant_windows, pred_saliency_scores or both, in all rows the same",
-            )
-        if problem := _answer_problem(row):
-            raise InputError(f"qid {qid}: {problem}", file=path, row=number)
-        windows, saliency = (row.get(key) for key in ("pred_relevant_windows", "pred_saliency_scores"))
-        answers[qid] = WindowAnswer(
-            None if windows is None else np.array(windows, np.float64).reshape(-1, 3),
-            None if saliency is None else np.array(saliency, np.float64),
-        )
-    if not answers:
-        raise InputError("the submission is empty", file=path)
-    return answers
-
-
-def _answer_problem(row: dict) -> str | None:
-    windows, saliency = row.get("pred_relevant_windows", []), row.get("pred_saliency_scores", [0])
-    if not is_array(windows) or not all(is_span(window, 3) and len(window) == 3 for window in windows):
-        return f"pred_relevant_windows must be a list of [start, end, score], found {windows!r:.80}"
-    if not is_array(saliency) or not saliency or not all(map(finite, saliency)):
-        return f"pred_saliency_scores must be a number for each clip of the video, found {saliency!r:.80}"
-    return None

@@ -9,15 +9,22 @@ import numpy as np
 
 from verified.benchmark.answers import Answers, Query
 from verified.benchmark.intervals import mean_of_training
-from verified.benchmark.submissions import Spans, list_some, match, span_notes
+from verified.benchmark.submissions import (
+    Spans,
+    WindowAnswer,
+    first_row,
+    list_some,
+    match,
+    read_window_answers,
+    span_notes,
+)
 from verified.benchmark.tiou import first_ranks
+from verified.benchmark.vcmr.submission import read_submission
 from verified.errors import InputError
 from verified_field.window_metrics import MOST_WINDOWS, WindowScores, measures, official_result, overlap, score
 from verified_field.window_rows import (
     CLIP_SECONDS,
-    WindowAnswer,
     WindowQuery,
-    read_window_answers,
     read_window_queries,
 )
 
@@ -49,7 +56,7 @@ class WindowTruth:
             raise InputError(
                 "windows are scored as they are listed", file=file, remedy="leave out the tIoU (nms_threshold)"
             )
-        answers = read_window_answers(file)
+        answers = read_answers(file, self.rows)
         scores = evaluate(self.rows, answers, file=file).scores
         first, ranks = [], []
         for query in self.rows:
@@ -81,9 +88,23 @@ def evaluate_files(
     partial: bool = False,
     last_of_equal_ids: bool = False,
 ) -> WindowEvaluation:
-    """Score one file. See `rows.read_window_answers` for `last_of_equal_ids`, `submissions.match` for `partial`."""
-    answers = read_window_answers(submission, last_of_equal_ids)
-    return evaluate(read_window_queries(truth), answers, partial, submission)
+    """Score one file. See `read_answers` for `last_of_equal_ids`, `submissions.match` for `partial`."""
+    queries = read_window_queries(truth)
+    return evaluate(queries, read_answers(submission, queries, last_of_equal_ids), partial, submission)
+
+
+def read_answers(
+    path: str | os.PathLike, queries: Iterable[WindowQuery], last_of_equal_ids: bool = False
+) -> dict[str, WindowAnswer]:
+    """The answers of a submission of windows (see `read_window_answers`), or of the lists SVMR in the TVR form."""
+    if Path(path).suffix == ".jsonl" or "qid" in first_row(Path(path)):
+        return read_window_answers(path, last_of_equal_ids)
+    submission, videos = read_submission(Path(path)), {query.qid: query.video for query in queries}
+    rows = {str(desc_id): rows for desc_id, rows in submission.tasks.get("SVMR", {}).items()}
+    if not rows:
+        raise InputError("has no SVMR lists", file=path, remedy="windows are found within a video: give SVMR")
+    own = {qid: submission.video_index.get(videos.get(qid, "")) for qid in rows}
+    return {qid: WindowAnswer(each[each[:, 0] == own[qid], 1:], None) for qid, each in rows.items()}
 
 
 def evaluate(

@@ -4,6 +4,7 @@ No evaluator refuses spans that are reversed, without length, beyond their video
 `span_notes` reports them, as they are usually mistakes.
 """
 
+import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.jsonl import Row, iterate_jsonl, read_json
+from verified.io.files import checked
+from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json
 
 NAMED = 8
 """Ids that a message names before it only counts."""
@@ -26,12 +28,32 @@ def list_some(ids: Sequence[object]) -> str:
     return ", ".join(map(str, ids[:NAMED])) + more
 
 
+LONGEST = 2**20
+"""Bytes of a first row; a longer line is a document, of which only the beginning is read."""
+ROW_KEYS = {"qid", "desc_id", "query_id"}
+"""Keys of rows; an object on one line without them is a document."""
+
+
+def first_row(path: Path) -> Row:
+    """The first row of a JSON Lines file or of a JSON list; empty for any other or unreadable document."""
+    try:
+        with checked(path).open("rb") as file:
+            text = file.read(LONGEST).decode("utf-8-sig", errors="ignore").lstrip()
+        is_list = text.startswith("[")
+        row, _ = json.JSONDecoder().raw_decode(text[1:].lstrip() if is_list else text.split("\n", 1)[0])
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not is_object(row) or not (is_list or ROW_KEYS & set(row)):
+        return {}
+    return row
+
+
 def rows_by_id(
     path: str | os.PathLike,
     key: str,
     required: Sequence[str] = (),
     last_of_equal_ids: bool = False,
-    remedy: str = "keep one row for each",
+    remedy: str = "keep one row for each (windows and questions: --last-of-equal-ids takes the last)",
 ) -> Iterator[tuple[int, str, Row]]:
     """Number, from 1, id and content of each row of a JSON Lines file, or of one JSON array.
 
@@ -63,6 +85,59 @@ def json_rows(path: str | os.PathLike, required: Sequence[str]) -> Iterable[Row]
         if missing:
             raise InputError(f"missing key {', '.join(map(repr, missing))}", file=path, row=number)
     return rows
+
+
+@dataclass(frozen=True)
+class WindowAnswer:
+    """Answers of a submission to a query; None for a kind that it lacks."""
+
+    windows: np.ndarray | None
+    """[R, 3] start and end in seconds and a score, in the order of the file."""
+    saliency: np.ndarray | None
+    """[clips] the higher, the better a clip shows the query."""
+
+
+def read_window_answers(path: str | os.PathLike, last_of_equal_ids: bool = False) -> dict[str, WindowAnswer]:
+    """Answers by id of a submission in QVHighlights' form.
+
+    A row: ``qid, pred_relevant_windows [[start, end, score], ...], pred_saliency_scores`` (one for each clip of the
+    video), or one of the two; all rows have windows, or saliency, or both.
+
+    A repeated id is an error unless `last_of_equal_ids`. Raises InputError with the row for an invalid window or list
+    of numbers, and for another kind than the first row's.
+    """
+    answers: dict[str, WindowAnswer] = {}
+    kinds: tuple[str, ...] | None = None
+    for number, qid, row in rows_by_id(path, "qid", (), last_of_equal_ids):
+        present = tuple(key for key in ("pred_relevant_windows", "pred_saliency_scores") if key in row)
+        kinds = present if kinds is None else kinds
+        if not present or present != kinds:
+            raise InputError(
+                f"qid {qid} has {' and '.join(present) or 'no answer'}"
+                + (f", the rows before {' and '.join(kinds)}" * bool(kinds)),
+                file=path,
+                row=number,
+                remedy="give pred_relevant_windows, pred_saliency_scores or both, in all rows the same",
+            )
+        if problem := _answer_problem(row):
+            raise InputError(f"qid {qid}: {problem}", file=path, row=number)
+        windows, saliency = (row.get(key) for key in ("pred_relevant_windows", "pred_saliency_scores"))
+        answers[qid] = WindowAnswer(
+            None if windows is None else np.array(windows, np.float64).reshape(-1, 3),
+            None if saliency is None else np.array(saliency, np.float64),
+        )
+    if not answers:
+        raise InputError("the submission is empty", file=path)
+    return answers
+
+
+def _answer_problem(row: dict) -> str | None:
+    windows, saliency = row.get("pred_relevant_windows", []), row.get("pred_saliency_scores", [0])
+    if not is_array(windows) or not all(is_span(window, 3) and len(window) == 3 for window in windows):
+        return f"pred_relevant_windows must be a list of [start, end, score], found {windows!r:.80}"
+    if not is_array(saliency) or not saliency or not all(map(finite, saliency)):
+        return f"pred_saliency_scores must be a number for each clip of the video, found {saliency!r:.80}"
+    return None
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
+from verified.benchmark.submissions import first_row
 from verified.cli.command import Option
 from verified.errors import InputError
 from verified.extension import extensions, named
-from verified.io.files import checked
-from verified.io.jsonl import Row, is_object
+from verified.io.jsonl import Row
 
 Recognise = Callable[[Path, Row, Path | None], bool]
 Span = tuple[float, float]
@@ -59,26 +59,6 @@ class AnswerPages:
     """Names of those options of `answers` that not all kinds have."""
     declared: tuple[Option, ...] = ()
     """Options of `answers` that only this kind has."""
-
-
-LONGEST = 2**20
-"""Bytes of a first row; a longer line is a document, of which only the beginning is read."""
-ROW_KEYS = {"qid", "desc_id", "query_id"}
-"""Keys of rows; an object on one line without them is a document."""
-
-
-def first_row(path: Path) -> Row:
-    """The first row of a JSON Lines file or of a JSON list; empty for any other or unreadable document."""
-    try:
-        with checked(path).open("rb") as file:
-            text = file.read(LONGEST).decode("utf-8-sig", errors="ignore").lstrip()
-        is_list = text.startswith("[")
-        row, _ = json.JSONDecoder().raw_decode(text[1:].lstrip() if is_list else text.split("\n", 1)[0])
-    except (OSError, ValueError, RecursionError):
-        return {}
-    if not is_object(row) or not (is_list or ROW_KEYS & set(row)):
-        return {}
-    return row
 
 
 @cache
@@ -138,7 +118,7 @@ def _rows_of_moments(path: Path) -> Iterator[tuple[str, Row]]:
 def _first_of_lists(path: Path, videos: Mapping[str, str]) -> dict[str, Span]:
     from verified.benchmark.vcmr.submission import read_submission
 
-    submission = read_submission(path)
+    submission = read_submission(path, {int(desc_id): video for desc_id, video in videos.items()})
     if "SVMR" not in submission.tasks:
         raise InputError("has no SVMR lists", file=path, remedy="spans are compared within the right video: give SVMR")
     found: dict[str, Span] = {}
@@ -176,7 +156,7 @@ MOMENTS = Form(
     "verified.benchmark.vcmr.answers:MomentTruth",
     _moments,
     about="moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo)",
-    submissions="moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR)",
+    submissions="moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR), or windows in the video of each",
     options=("nms_threshold", "threshold"),
     rows=_rows_of_moments,
     first_spans=_first_of_lists,

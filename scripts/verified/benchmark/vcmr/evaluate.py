@@ -75,7 +75,7 @@ def scored_tasks(
     notes: list[str],
 ) -> Iterator[Scored]:
     """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
-    submission = read_submission(submission_file)
+    submission = read_submission(submission_file, {desc_id: moment.video for desc_id, moment in moments.items()})
     types = has_types(moments)
     for task in TASKS:
         if task not in submission.tasks:

@@ -4,7 +4,8 @@ Ground truth is JSON Lines, either released FIG rows (`desc_id, video, time`) or
 `type` optional; `ts` may list the spans of several annotators), or a file of Charades-STA, ActivityNet Captions or
 DiDeMo as published, whose ids `released.formats.published_moments` gives; rows may also be one JSON list. A submission
 is one JSON document: `video2idx` and the lists `VCMR`, `SVMR`, `VR` of `{desc_id, predictions}` with rows
-`[video index, start, end, score]`, best first; scores may be absent. The submission may be gzipped.
+`[video index, start, end, score]`, best first; scores may be absent. The submission may be gzipped. Windows of a
+video's queries (`submissions.read_window_answers`) are the lists SVMR.
 """
 
 import gzip
@@ -15,15 +16,16 @@ import re
 import reprlib
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from verified.benchmark.lists import Lists
-from verified.benchmark.submissions import json_rows, list_some
+from verified.benchmark.submissions import first_row, json_rows, list_some, read_window_answers
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
 from verified.io.files import atomic_path, checked
@@ -39,7 +41,8 @@ invalid.
 SMALLEST_BOMB = 64 * 2**20
 """Bytes of text that are always let through."""
 FORMS = (
-    "give one JSON document (video2idx, VCMR, SVMR, VR), or another form that verified evaluate --help names; ids of"
+    "give one JSON document (video2idx, VCMR, SVMR, VR), rows of windows (qid, pred_relevant_windows), or another form"
+    " that verified evaluate --help names; ids of"
     " lines of Charades-STA count from 0"
 )
 _WHOLE = re.compile(r"\s*-?[0-9]{1,15}\s*")
@@ -123,14 +126,17 @@ def has_types(truth: dict[int, TrueMoment]) -> bool:
     return all(moment.kind in TYPES for moment in truth.values())
 
 
-def read_submission(path: str | Path) -> Submission:
-    """Read a submission. Raises InputError naming file, task and desc_id for an entry that is not a ranked list.
+def read_submission(path: str | Path, videos: Mapping[int, str] = MappingProxyType({})) -> Submission:
+    """Read a submission; `videos` of the queries are needed for windows, which do not name them.
 
-    Lists become arrays as they are read, so that the document is never in memory as Python objects.
+    Raises InputError naming file, task and desc_id for an entry that is not a ranked list. Lists become arrays as they
+    are read, so that the document is never in memory as Python objects.
     """
     path = Path(path)
     if (form := published_form(path)) is not None:
         raise InputError(f"has the form of {form}'s annotations, which no submission has", file=path, remedy=FORMS)
+    if videos and "qid" in first_row(path):
+        return _windows(path, videos)
     index: object = None
     others: list[str] = []
     tasks: dict[str, dict[int, np.ndarray]] = {}
@@ -157,8 +163,20 @@ def read_submission(path: str | Path) -> Submission:
     if not tasks:
         found = f"its keys are {list_some([*map(repr, others)])}" if others else "it has no other key"
         raise InputError(f"holds none of the lists VCMR, SVMR, VR; {found}", file=path, remedy=FORMS)
-    videos = _check_index(index, path)
-    return Submission(videos, {task: tasks[task] for task in TASKS if task in tasks}, repeated)
+    return Submission(_check_index(index, path), {task: tasks[task] for task in TASKS if task in tasks}, repeated)
+
+
+def _windows(path: Path, videos: Mapping[int, str]) -> Submission:
+    """A submission of windows as the lists SVMR."""
+    index = {video: number for number, video in enumerate(dict.fromkeys(videos.values()))}
+    lists: dict[int, np.ndarray] = {}
+    for qid, answer in read_window_answers(path).items():
+        if answer.windows is None:
+            raise InputError("has no pred_relevant_windows", file=path, remedy="give them, best first")
+        desc_id = _identifier(qid, path, "a row")
+        video = index.get(videos.get(desc_id, ""), 0)
+        lists[desc_id] = np.insert(answer.windows, 0, video, axis=1)
+    return Submission(index, {"SVMR": lists}, {"SVMR": []})
 
 
 def _check_index(index: object, path: Path) -> dict[str, int]:
