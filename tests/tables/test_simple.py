@@ -16,6 +16,7 @@ from running import PROJECT
 from verified.config import load
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.shown import Shown, select_shown
+from verified.tables.summary import closing_message
 from verified.tables.table import Estimate, Table, read_table_json
 from verified.tables.write import write_simple
 
@@ -41,6 +42,15 @@ def test_every_form_shows_what_the_table_says(tmp_path):
     rows = pd.read_csv(tmp_path / "long-form.csv")
     assert [rows[name][0] for name in ("R@1", "R@1 low", "R@1 high", "Queries")] == [12.345, 10.0, 14.5, 200]
     assert rows["R@1"].isna()[1] and len(rows) == len(TABLE.rows)
+
+
+def test_a_run_ends_with_its_leading_tables_and_the_next_commands(tmp_path):
+    write_simple(tmp_path, TABLE, ["Made by a test."])
+    write_simple(tmp_path, Table("corpus-mine", "In and out", ("What", "Number", "Which"), [["videos", 12, ""]]), [])
+    said = closing_message(tmp_path, ["corpus-mine", "absent", "long-form"], ["my kitchen.yaml"]).splitlines()
+    assert said[1:5] == ["In and out", "", "What    Number  Which", "videos      12"]
+    assert said[10].split() == ["Data", "set", "Window", "R@1", "Queries", "Remark"]
+    assert said[-2] == "Figures and pages: verified report --configfile 'my kitchen.yaml'"
 
 
 def test_the_example_of_the_documentation_can_be_read(tmp_path):

@@ -15,6 +15,13 @@ def test_every_table_is_there_in_every_form(nano):
     pages = {table.key for table in TABLES if f"{table.key}.html" in names}
     assert {table.key for table in TABLES} - pages == {"main-3", "supp-3"}
     assert {"all.csv", "validity.md", "validity.csv"} <= names
+    log = (nano / "run.log").read_text(encoding="utf-8")
+    assert "results/nano/tables/main-4.md" in log and "verified report" in log and "Traceback" not in log
+
+
+def test_snakemake_makes_a_report_of_the_tables_alone(nano):
+    run = snakemake(nano, "results/tables", "--report", "tables.zip")
+    assert run.returncode == 0 and (nano / "tables.zip").is_file(), run.stdout[-3000:]
 
 
 def test_metrics_say_which_settings_they_come_from(nano):

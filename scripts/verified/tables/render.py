@@ -1,4 +1,4 @@
-"""A table as shown: texts, bold marks and reasons behind gaps, as Markdown, CSV, LaTeX (booktabs) and HTML.
+"""A table as shown: texts, bold marks and reasons behind gaps, as Markdown, plain text, CSV, LaTeX (booktabs) and HTML.
 
 Every text is escaped for its format.
 """
@@ -63,6 +63,13 @@ def markdown_row(texts: Iterable[str]) -> str:
 def one_line(text: str) -> str:
     """The text with every run of white space, line ends among it, as one space."""
     return " ".join(text.split())
+
+
+def plain_text(sheet: Sheet) -> str:
+    """The title and the table without intervals, aligned for a terminal."""
+    texts = [[one_line(text) for text in row] for row in [sheet.header, *(sheet.short or sheet.texts)]]
+    numbers = [n for n, column in enumerate(zip(*texts[1:])) if all(text[:1] in f"{GAP}-0123456789" for text in column)]
+    return f"{one_line(sheet.title)}\n\n{text_tables.align(texts, numbers)}\n"
 
 
 def latex(sheet: Sheet, notes: Iterable[str]) -> str:

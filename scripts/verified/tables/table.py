@@ -1,6 +1,7 @@
 """A table of any stage: a header, rows, notes; passed from rule to rule as JSON.
 
-`build_tables` writes each one as KEY.md, .csv, .tex and .html with the run's provenance, and its numbers into all.csv.
+`build_tables` writes each one as KEY.md, .txt, .csv, .tex and .html with the run's provenance, and its numbers
+into all.csv.
 A file in `tables/added` makes such tables from a run's results. A stage whose tables need a separate job writes them
 with `write_table_json` in a rule, whose file adds them to `STAGE_TABLES`; no other change is needed.
 """

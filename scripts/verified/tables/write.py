@@ -23,6 +23,7 @@ from verified.tables.render import (
     html_page,
     latex,
     markdown,
+    plain_text,
     remarks,
     sheet,
     values,
@@ -157,6 +158,7 @@ def _write_paper(
 def _write_forms(folder: Path, shown: Sheet, notes: Iterable[str], provenance: Iterable[str], page: bool) -> None:
     below = [*notes, *provenance]
     write_text(folder / f"{shown.key}.md", markdown(shown, below))
+    write_text(folder / f"{shown.key}.txt", plain_text(shown))
     write_text(folder / f"{shown.key}.tex", latex(shown, below))
     if page:
         write_text(folder / f"{shown.key}.html", html_page(shown, notes, provenance))
