@@ -175,8 +175,8 @@ format: env
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile rules extensions/*/rules.smk
 
-# Pins and hashes for every package that requirements.in and requirements-dev.in bring; run after editing one of them. Pins
-# that still fit stay; ARGS=--upgrade renews all.
+# Pins and hashes for every package that requirements.in and requirements-dev.in bring, and the environments of
+# envs/environments.toml; run after editing one of them. Pins that still fit stay; ARGS=--upgrade renews all.
 lock:
 	$(PYTHON) -m venv --clear $(VENV).lock
 	$(VENV).lock/bin/pip install --quiet uv==0.13.9
@@ -184,6 +184,7 @@ lock:
 	$(VENV).lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  $(ARGS) --output-file $(VENV).lock/resolved.txt requirements.in requirements-dev.in
 	$(VENV).lock/bin/python .ci/lock.py $(VENV).lock/resolved.txt
+	$(VENV).lock/bin/python .ci/environments.py
 	rm -r $(VENV).lock
 
 env: $(VENV)/.complete

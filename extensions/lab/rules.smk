@@ -66,7 +66,7 @@ rule audit_annotations:
     log:
         "logs/{dataset}/audit_annotations.log",
     conda:
-        "../../envs/data.yaml"
+        "../../envs/models.yaml"
     resources:
         **needs(2000, minutes=30),
     params:

