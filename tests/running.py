@@ -1,10 +1,13 @@
 """Running Snakemake as a user does, in a folder of its own."""
 
+import csv
 import hashlib
+import io
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,14 @@ def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
         str(config),
         *arguments,
     ]
+
+
+def pending(command: Sequence[str], folder: Path | None = None, **options) -> set[str]:
+    """Rules with outputs that this command line of Snakemake would make, by its table of all files (``--summary``)."""
+    done = subprocess.run([*command, "--summary"], cwd=folder, capture_output=True, text=True, **options)
+    rows = list(csv.DictReader(io.StringIO(done.stdout), delimiter="\t"))
+    assert done.returncode == 0 and rows, done.stdout + done.stderr
+    return {row["rule"] for row in rows if row["plan"] == "update pending"}
 
 
 def copy_project(folder: Path) -> Path:

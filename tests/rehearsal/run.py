@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import psutil
+from running import pending
 
 PROJECT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -38,18 +39,19 @@ def main() -> None:
     python("-m", "verified", "check", "--print-config", "--configfile", config, stdout=subprocess.DEVNULL)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "all"]
     command += ["results/tables", "--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", config]
-    planned = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True).stdout
-    if rules := re.findall(r"^([a-z]\w+) +\d+$", planned.partition("Job stats:")[2], re.MULTILINE):
-        draw = random.Random(arguments.seed)
-        rule, victim = draw.choice([rule for rule in rules if rule != "total"]), draw.choice(VICTIMS)
-        say(f"{victim} will be killed at the stage {rule} (--seed {arguments.seed})")
-        interrupted(command, rule, victim, draw.uniform(0, LATEST))
-        subprocess.run([*command, "--unlock"], check=True)  # what a killed Snakemake leaves locked
-        say("started again")
+    draw = random.Random(arguments.seed)
+    if not (rules := sorted(pending(command))):
+        sys.exit(
+            "error: all is built, so no stage can be killed; remove the folder of this configuration's results first"
+        )
+    rule, victim = draw.choice(rules), draw.choice(VICTIMS)
+    say(f"{victim} will be killed at the stage {rule} (--seed {arguments.seed})")
+    interrupted(command, rule, victim, draw.uniform(0, LATEST))
+    subprocess.run([*command, "--unlock"], check=True)  # a killed Snakemake leaves the folder locked
+    say("started again")
     subprocess.run(command, check=True)
-    again = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True).stdout
-    if "Nothing to be done" not in again:
-        sys.exit(f"error: a third start would do something:\n{again}")
+    if again := sorted(pending(command)):
+        sys.exit(f"error: a third start would run {', '.join(again)}")
     used = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
     seconds = sum(usage.ru_utime + usage.ru_stime for usage in used)
     say(f"done in {time.monotonic() - started:.0f} s, {seconds:.0f} processor seconds (without those of killed jobs)")
@@ -98,12 +100,12 @@ def jobs_of(snakemake: int, rule: str) -> list[psutil.Process]:
 
 @functools.cache
 def entry_of(rule: str) -> str:
-    """The name of the script that a rule runs, without folder and suffix."""
+    """The name of the script that a rule runs, without folder and suffix; "" if it runs none."""
     texts = "".join(file.read_text(encoding="utf-8") for file in sorted((PROJECT / "rules").glob("*.smk")))
     for text in re.split(r"^(?:rule|checkpoint) ", texts, flags=re.MULTILINE):
         if text.startswith(f"{rule}:") and (script := re.search(r'"\.\./scripts/\w+/(\w+)\.py"', text)):
             return script[1]
-    sys.exit(f"error: the rule {rule} runs no script")
+    return ""
 
 
 def say(text: str) -> None:
