@@ -5,6 +5,7 @@ from verified.tables.inputs import fine_submissions
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified_lab.config import Audit, Review, limits
 from verified_lab.pages import REVIEW
+from verified_lab.quality.transcripts import subtitles_of_shard
 
 LIMITS = limits(settings)
 FILTERED = filtered_pattern(settings, True)
@@ -125,6 +126,7 @@ if LIMITS:
         """Transcripts of the videos of one shard: subtitles next to them, or a model of speech."""
         input:
             videos=rules.find_moments.output.videos,
+            subtitles=of_shard(subtitles_of_shard),
             cassettes=ASKING.cassettes("speech"),
         output:
             transcripts="results/{dataset}/corpus/found/{shard}.transcripts.jsonl",

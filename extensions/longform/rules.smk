@@ -127,6 +127,7 @@ rule extract_movie_features:
         gpu=LONGFORM.encoder_gpu,
         fps=LONGFORM.grid.fps,
         shards=settings.shards,
+        movies=partial(movie_jobs.movies_state, settings),
     script:
         "scripts/extract_features.py"
 

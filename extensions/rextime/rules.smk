@@ -1,4 +1,5 @@
 from verified.benchmark.vcmr.jobs import search_values
+from verified.corpus.shards import videos_state
 from verified.weights.wanted import role_records, text_records
 from verified_rextime import jobs as rextime
 from verified_rextime.answer import TASKS as PROTOCOL_TASKS
@@ -36,6 +37,7 @@ rule probe_rextime_videos:
     """The videos behind the items of a shard; those of a folder are decoded once and described."""
     input:
         rows=rules.filter_rextime_sources.output.rows,
+        corpora=rextime.corpus_videos(settings),
     output:
         videos=f"{REXTIME}/videos/{{shard}}.jsonl",
         missing=f"{REXTIME}/videos/{{shard}}.missing.jsonl",
@@ -50,6 +52,10 @@ rule probe_rextime_videos:
         section=rextime.filter_values(settings),
         corpora=rextime.corpora(settings),
         shards=settings.shards,
+        videos=lambda wildcards: {
+            folder: videos_state(folder, wildcards.shard, settings.shards)
+            for folder in rextime.video_folders(settings)
+        },
     script:
         "scripts/probe_videos.py"
 
@@ -266,6 +272,9 @@ rule list_released_questions:
         code=code_of("extensions/rextime/scripts/list_released.py"),
         scored=lambda wildcards: SECTION.released[wildcards.released].scored,
         shards=settings.shards,
+        videos=lambda wildcards: videos_state(
+            SECTION.released[wildcards.released].videos, wildcards.shard, settings.shards
+        ),
     script:
         "scripts/list_released.py"
 

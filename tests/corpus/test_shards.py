@@ -8,7 +8,7 @@ import pytest
 
 from verified.config.sources import FolderSource
 from verified.corpus import shards, video_folder
-from verified.corpus.shards import folder_state, rows_by_shard, shard_state
+from verified.corpus.shards import folder_state, paths_of_shard, rows_by_shard, shard_state, videos_state
 from verified.corpus.video_folder import file_state
 from verified.runtime.wildcards import shard_names, shard_of
 
@@ -75,6 +75,18 @@ def states_of_shards():
     shards.next_start()
     source = FolderSource(kind="folder", videos="videos", moments="moments.jsonl")
     return [shard_state(source, shard, SHARDS) for shard in shard_names(SHARDS)], folder_state(source)
+
+
+def test_a_replaced_video_changes_the_state_of_its_shard_alone(source):
+    def told():
+        shards.next_start()
+        return [videos_state("videos", shard, SHARDS) for shard in shard_names(SHARDS)]
+
+    before = told()
+    Path("videos/v3.mp4").write_bytes(b"y" * 103)
+    assert changed(before, told()) == [shard_of("v3", SHARDS)]
+    divided = [paths_of_shard(source, shard, SHARDS) for shard in shard_names(SHARDS)]
+    assert sum(map(len, divided)) == 12 and "videos/v3.mp4" in divided[shard_of("v3", SHARDS)]
 
 
 def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):

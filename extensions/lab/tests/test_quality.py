@@ -122,6 +122,9 @@ def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
     assert rows["speech/transcription"]["known"] == 1 and rows["speech/transcription"]["calls"] == 0
     assert rows["answers"]["calls"] + rows["answers"]["known"] == 2
     assert all(row["unseen"] == 0 for row in rows.values())
+    Path("videos/talk.srt").write_text(SRT.replace("Good evening", "Good night"))
+    snakemake(values, "results/kitchen/corpus/counts.json")
+    assert [row["said"] for row in read_jsonl("results/kitchen/corpus/moments.jsonl")] == ["Good night.", ""]
 
 
 def coded(*codes):

@@ -8,6 +8,7 @@ from verified.config import Config
 from verified.config.features import PACKAGED_JOINT, PACKAGED_KNOWS
 from verified.config.folders import home
 from verified.config.sources import ReleasedSource
+from verified.corpus.shards import videos_state
 from verified.evaluator.jobs import starting_checkpoint
 from verified.runtime.resources import ancient
 from verified.weights.wanted import model_records
@@ -61,11 +62,20 @@ def annotation_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]
 
 
 def video_inputs(settings: Config, wildcards) -> dict[str, Any]:
-    """The folder of the movies of ``wildcards.movies``."""
+    """The folder of the movies of ``wildcards.movies``; not its timestamp but `movies_state` shows changes."""
+    given = _given_movies(settings, wildcards)
+    return {"folder": ancient(given) if given else f"{folder(settings)}/{wildcards.movies}/source"}
+
+
+def movies_state(settings: Config, wildcards) -> str | None:
+    """A digest of the given movies of ``wildcards.shard``; None for rendered ones."""
+    given = _given_movies(settings, wildcards)
+    return videos_state(given, wildcards.shard, settings.shards) if given else None
+
+
+def _given_movies(settings: Config, wildcards) -> str | None:
     source = settings.section(Longform).datasets[wildcards.movies].source
-    if isinstance(source, MadSource | DescribedSource) and source.videos:
-        return {"folder": ancient(source.videos)}
-    return {"folder": f"{folder(settings)}/{wildcards.movies}/source"}
+    return source.videos if isinstance(source, MadSource | DescribedSource) else None
 
 
 def encoder_inputs(settings: Config) -> dict[str, str | list[str]]:

@@ -55,6 +55,16 @@ def source_inputs(settings: Config) -> list[str]:
     return files
 
 
+def video_folders(settings: Config) -> list[str]:
+    """Folders of videos of the sources that are no data set."""
+    return sorted({source.videos for source in _section(settings).sources.values() if source.videos})
+
+
+def corpus_videos(settings: Config) -> list[str]:
+    """The videos of each data set that is a source."""
+    return [Layout(settings).path(Layout.videos, dataset) for dataset in datasets_used(settings)]
+
+
 def corpora(settings: Config) -> dict[str, str]:
     """Folder of the corpus of each data set that is a source."""
     return {dataset: f"{dataset_folder(settings, dataset)}/corpus" for dataset in datasets_used(settings)}

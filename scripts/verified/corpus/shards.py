@@ -93,7 +93,7 @@ def _folder_now(folder: str) -> tuple[str, bool]:
 
 def next_start() -> None:
     """Forget cached look-ups of this process."""
-    for known in (list_videos, _folder_now, video_states, _shard_states, _scene_states):
+    for known in (list_videos, _folder_now, video_states, _paths_by_shard, _shard_states, _scene_states):
         known.cache_clear()
 
 
@@ -126,7 +126,18 @@ def shard_state(source: SourceSection, shard: str, shards: int) -> str | None:
 def scene_state(source: SourceSection, shard: str, shards: int) -> str | None:
     """A digest of the videos of a shard whose scenes are looked for, and of the state of each."""
     videos = source.given_videos
-    return None if videos is None else _scene_states(videos, shards, source.published)[shard_index(shard)]
+    return None if videos is None else videos_state(videos, shard, shards, source.published)
+
+
+def videos_state(videos: str, shard: str, shards: int, published: bool = False) -> str:
+    """A digest of the videos of a shard in a folder, by their paths and the state of each."""
+    return _scene_states(videos, shards, published)[shard_index(shard)]
+
+
+def paths_of_shard(source: SourceSection, shard: str, shards: int) -> list[str]:
+    """Paths of the videos of a shard in a user's folder; none of a rendered one."""
+    videos = source.given_videos
+    return [] if videos is None else _paths_by_shard(videos, shards, source.published)[shard_index(shard)]
 
 
 @cache
@@ -168,6 +179,11 @@ def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[st
     for video, path in folder.files.items():
         by_shard[shard_of(PurePath(path).stem if published else video, shards)][1].append(path)
     return by_shard
+
+
+@cache
+def _paths_by_shard(videos: str, shards: int, published: bool) -> list[list[str]]:
+    return [paths for _, paths in _videos_by_shard(videos, shards, published)]
 
 
 def _rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from verified.config.sources import SourceSection
+from verified.corpus.shards import paths_of_shard
 from verified.errors import InputError
 from verified.io.sound import has_sound
 from verified.io.subtitles import read_subtitles
@@ -71,6 +73,11 @@ def unreadable_subtitles(paths: Iterable[str | Path]) -> list[InputError]:
         except InputError as error:
             errors.append(error)
     return errors
+
+
+def subtitles_of_shard(source: SourceSection, shard: str, shards: int) -> list[str]:
+    """Paths of the subtitle files next to the videos of a shard."""
+    return [str(file) for file in map(subtitles_of, paths_of_shard(source, shard, shards)) if file]
 
 
 def subtitles_of(path: str | Path) -> Path | None:
