@@ -142,7 +142,7 @@ docs: env
 	$(PYTHON) -m venv $(VENV).docs
 	$(VENV).docs/bin/pip install --quiet mkdocs==1.6.1
 	$(VENV).docs/bin/python .ci/api_page.py
-	$(BIN)/verified config-docs > docs/keys.md
+	$(BIN)/verified dev config-docs > docs/keys.md
 	$(VENV).docs/bin/mkdocs build --strict $(ARGS)
 
 # The crate is of this configuration's run, which is built first.

@@ -1,5 +1,6 @@
 """Running Snakemake as a user does, in a folder of its own."""
 
+import argparse
 import csv
 import hashlib
 import io
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from verified.cli.command import COMMANDS
 
 PROJECT = Path(__file__).resolve().parents[1]
 NANO = PROJECT / "config" / "nano.yaml"
@@ -85,3 +88,10 @@ def digests(folder: Path) -> dict[str, str]:
         for path in sorted((folder / "results").rglob("*"))
         if path.is_file() and "ledger" not in path.relative_to(folder).parts
     }
+
+
+def options_of(words: str) -> set[str]:
+    """Option strings of one command."""
+    one = argparse.ArgumentParser()
+    COMMANDS[words].add_to(one)
+    return {name for action in one._actions for name in action.option_strings}

@@ -63,7 +63,7 @@ def study_files(folder):
     names = [f"{participant}.json" for participant in range(1, 11)]
     for participant, name in enumerate(names, start=1):
         write_json(folder / name, answer_file(STUDY, key, participant))
-    return [["answers", "--key", "key.json", "--raters", "1", *names]]
+    return [["study", "--collect", *names, "--key", "key.json", "--raters", "1"]]
 
 
 def refresh_checksums(folder):
@@ -100,7 +100,7 @@ def table_files(folder):
     table = pd.DataFrame(rows, columns=TIDY, dtype=object)
     (folder / "all.csv").write_text(table.to_csv(index=False))
     (folder / "README.md").write_text(readme_figures(read_rows(folder / "all.csv")))
-    return [["readme", "."], ["readme", ".", "--check", "README.md", "--margin", "5"]]
+    return [["dev", "readme", "."], ["dev", "readme", ".", "--check", "README.md", "--margin", "5"]]
 
 
 def export_files(folder):

@@ -12,9 +12,8 @@ EXTENSION = Extension(
     check=check,
     stages=("verified_rextime.stage:STAGE",),
     forms=("verified_rextime.form:QUESTIONS",),
-    pages=("verified_rextime.answers:QUESTIONS",),
     scene_reader="verified_rextime.scene_reader:reply",
     importers={name: f"verified_rextime.published:import_{name}" for name in ("univtg", "cg_detr")},
     commands=("verified_rextime.cli",),
-    families={"rextime": "questions across time"},
+    families={"rextime": "pages for annotators, their answers, and counts in other data sets"},
 )

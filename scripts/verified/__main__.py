@@ -5,12 +5,11 @@ import contextlib
 import errno
 import importlib
 import io
-import shutil
 import sys
 import textwrap
 
 from verified import __version__
-from verified.cli.command import COMMANDS, Parser
+from verified.cli.command import COMMANDS, HELP_WIDTH, Parser
 from verified.errors import InputError, disk_problem
 from verified.extension import extensions
 from verified.io.files import checking
@@ -26,19 +25,20 @@ MODULES = (
 
 GROUPS = {
     "annotate videos and build the benchmark": ("init", "check", "quote", "report", "show"),
-    "have people judge captions": ("study", "answers"),
+    "have people judge captions": ("study",),
     "check data and hand it on": ("lint", "verify", "export"),
     "score retrieval": ("evaluate", "compare", "check-model", "import"),
-    "look after a project": ("fetch", "ledger", "debug", "readme", "config-docs", "where"),
+    "look after a project": ("fetch", "ledger", "dev"),
 }
 """Task of a user → first words of its commands.
 
 A group is a heading of the help, not a word to type: a daily command is one word, as with git and cargo. A second word
-is for commands that only maintainers of a ledger or authors of one benchmark use.
+is for commands that only maintainers or authors of one benchmark use.
 """
 
 FAMILIES = {
     "ledger": "the record of all model calls",
+    "dev": "what maintainers use",
 }
 """First words that several commands share."""
 
@@ -67,9 +67,9 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS.values():
         family, _, action = command.words.rpartition(" ")
         if family:
-            command.add_to(families[family].add_parser(action, help=command.help, description=command.help))
+            command.add_to(families[family].add_parser(action, help=command.help))
         else:  # the overview has its line
-            command.add_to(commands.add_parser(action, description=command.help))
+            command.add_to(commands.add_parser(action))
     return top
 
 
@@ -84,7 +84,6 @@ def _overview() -> str:
     for words, command in COMMANDS.items():
         word, _, action = words.partition(" ")
         texts[word] = f"{texts.get(word, families[word] + ':')} {action}," if action else command.help
-    width = min(shutil.get_terminal_size().columns, 120) - 2
     lines = []
     added = {
         extension.title: dict.fromkeys(
@@ -97,8 +96,8 @@ def _overview() -> str:
             lines.append(f"{group}:")
         for word in words:
             text = texts[word].rstrip(",")
-            lines += textwrap.wrap(text, width, initial_indent=f"  {word:12} ", subsequent_indent=" " * 15)
-    return "\n".join([*lines, "", "`verified COMMAND --help` says more of one."])
+            lines += textwrap.wrap(text, HELP_WIDTH, initial_indent=f"  {word:12} ", subsequent_indent=" " * 15)
+    return "\n".join([*lines, "", "`verified COMMAND --help` has an example of each, and its page."])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -81,8 +81,6 @@ class Extension:
     """
     tables: tuple[str, ...] = ()
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
-    pages: tuple[str, ...] = ()
-    """Names of kinds of pages (`verified.cli.forms.AnswerPages`) whose answers `verified answers` collects."""
     commands: tuple[str, ...] = ()
     """Modules that declare its commands (`verified.cli.command`)."""
     families: Mapping[str, str] = field(default_factory=dict)

@@ -1,11 +1,11 @@
 """Commands and their options: those that pages and messages name exist, and the help lists all."""
 
-import argparse
 import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
-from running import PROJECT, WHOLE
+from running import PROJECT, WHOLE, options_of
 
 from verified.__main__ import FAMILIES, main, parser
 from verified.cli.command import COMMANDS
@@ -33,13 +33,6 @@ TEXTS = dict(texts())
 parser()  # imports the modules that fill COMMANDS
 
 
-def options_of(words: str) -> set[str]:
-    """Option strings of one command."""
-    one = argparse.ArgumentParser()
-    COMMANDS[words].add_to(one)
-    return {name for action in one._actions for name in action.option_strings}
-
-
 @WHOLE
 def test_every_command_that_is_quoted_anywhere_has_its_words_and_its_options():
     wrong = []
@@ -55,6 +48,21 @@ def test_every_command_that_is_quoted_anywhere_has_its_words_and_its_options():
             if command is None or not {option.lstrip("[") for option in options - {"--"}} <= known:
                 wrong.append(f"{name}: verified {span}")
     assert not wrong, "\n".join(wrong)
+
+
+@WHOLE
+@pytest.mark.parametrize("words", COMMANDS)
+def test_the_help_of_a_command_ends_with_its_example_and_a_page_that_names_it(words, capsys):
+    command = COMMANDS[words]
+    with pytest.raises(SystemExit):
+        parser().parse_args([*words.split(), "--help"])
+    assert capsys.readouterr().out.endswith(f"\n  {command.example}\n\nmore: {command.page}\n")
+    assert parser().parse_args(shlex.split(command.example, comments=True)[1:]).run is command.run
+    assert f"verified {words}" in " ".join((PROJECT / command.page).read_text(encoding="utf-8").split())
+
+
+def test_a_user_has_few_commands_to_learn():
+    assert len({words.split()[0] for words in COMMANDS}) <= 26
 
 
 @pytest.mark.parametrize("command", ["report", "study", "quote", "export"])

@@ -85,10 +85,12 @@ def test_one_lint_takes_annotations_and_features_but_not_both_at_once(files, cap
         said(capsys.readouterr().err, named, remedy=True)
 
 
-def test_answers_tell_a_study_by_its_key(files, capsys):
-    assert main(["answers", "study/1.json", "--key", "study/key.json", "--raters", "1"]) == 0
+def test_a_study_writes_pages_or_collects_answers(files, capsys):
+    assert main(["study", "--collect", "study/1.json", "--key", "study/key.json", "--raters", "1"]) == 0
     assert (files / "study" / "answers.jsonl").is_file() and (files / "study" / "summary.json").is_file()
     capsys.readouterr()
     for key in ("none.json", "study/1.json"):
-        assert main(["answers", "study/1.json", "--key", key]) == 2
+        assert main(["study", "--collect", "study/1.json", "--key", key]) == 2
         said(capsys.readouterr().err, key)
+    assert main(["study", "--raters", "2"]) == 2
+    said(capsys.readouterr().err, "--raters", remedy=True)

@@ -9,9 +9,11 @@ from pathlib import PurePosixPath
 import given
 import pytest
 from loopback import served_by
-from refusals import refused
+from refusals import refused, said
 
+from verified.__main__ import main
 from verified.config.sources import ReleasedSource
+from verified.errors import InputError
 from verified.released.collections import moments_of, read_release, resolve
 from verified.released.files import SourceFile, download, read_sources
 
@@ -158,3 +160,21 @@ def test_a_wrong_byte_leaves_nothing_behind(fetch, tmp_path):
     with refused("set/test.jsonl", remedy=True):
         fetch("wrong")
     assert list((tmp_path / "set").iterdir()) == []
+
+
+def test_fetch_downloads_the_published_annotations_of_a_configuration(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+
+    def write(file, path):
+        asked.append(file.place)
+        raise InputError("the server is away", file=path)
+
+    monkeypatch.setattr("verified.released.files.download", write)
+    command = ["fetch", "--annotations", "--configfile", "config/didemo.yaml"]
+    assert main([*command, "--dry-run"]) == 0 and not asked
+    assert "didemo-cog/val_data.json" in capsys.readouterr().out
+    assert main(command) == 2
+    assert {"didemo-cog/val_data.json", "activitynet-captions/train.json"} <= {*asked}
+    assert "didemo-cog/train_data.json" not in asked, "no address gives it"
+    said(capsys.readouterr().err, "by hand", "resources/released/didemo-cog/train_data.json")

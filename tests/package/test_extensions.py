@@ -63,7 +63,7 @@ def test_a_deleted_extension_leaves_help_keys_and_plans_as_they_were(extension, 
 def _say(project):
     """The help and the keys of a copy of the project, by its own package."""
     said = []
-    for words in (["--help"], ["config-docs"]):
+    for words in (["--help"], ["dev", "config-docs"]):
         run = subprocess.run(
             [sys.executable, "-c", f"import sys; sys.path.insert(0, 'scripts'); sys.argv[1:] = {words!r}\n"
              "from verified.__main__ import main\nmain()"],

@@ -67,7 +67,7 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
     for participant in range(1, 10):
         files.append(str(tmp_path / f"{participant}.json"))
         write_json(files[-1], answer_file(STUDY, key, participant))
-    command = ["answers", "--key", str(tmp_path / "key.json")]
+    command = ["study", "--key", str(tmp_path / "key.json"), "--collect"]
     assert main([*command, *files]) == 0
     shown = capsys.readouterr().out
     waiting = sorted(key["participants"][9])
@@ -78,13 +78,13 @@ def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grad
     assert summary["missing"] == [10] and summary["left_out"] == waiting
     assert summary["answers"] == 210 and summary["measures"]["S_total"]["captions"] == 70
 
-    assert main([*command, "--raters", "2", *files]) == 0, "two grades are enough if one says so"
+    assert main([*command, *files, "--raters", "2"]) == 0, "two grades are enough if one says so"
     assert json.loads((tmp_path / "summary.json").read_text())["measures"]["S_total"]["captions"] == 100
     assert "left out" not in capsys.readouterr().out
 
     whole = json.loads((tmp_path / "9.json").read_text())
     write_json(tmp_path / "9.json", whole | {"answers": whole["answers"][:5]})
-    assert main([*command, "--raters", "2", *files]) == 0
+    assert main([*command, *files, "--raters", "2"]) == 0
     assert "5 of 30 answers of participant 9; open questions: " in capsys.readouterr().out
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert (summary["unfinished"], summary["missing"]) == ([9], [10])
@@ -207,7 +207,7 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
             chromium.screenshot("study-complete")
             exports.append(str(chromium.downloaded(f"study-{key['study']}-{participant}.json")))
             assert chromium.messages == []
-    assert main(["answers", *exports, "--key", str(folder / "key.json")]) == 0
+    assert main(["study", "--collect", *exports, "--key", str(folder / "key.json")]) == 0
     assert "R_s_percent  100.00" in capsys.readouterr().out
     summary = json.loads((folder / "summary.json").read_text())
     assert (
@@ -220,4 +220,7 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
     tampered = json.loads(Path(exports[0]).read_text())
     tampered["answers"][0]["accuracy"] = 6 - tampered["answers"][0]["accuracy"] or 1
     write_json(tmp_path / "tampered.json", tampered)
-    assert main(["answers", str(tmp_path / "tampered.json"), *exports[1:], "--key", str(folder / "key.json")]) == 2
+    assert (
+        main(["study", "--collect", str(tmp_path / "tampered.json"), *exports[1:], "--key", str(folder / "key.json")])
+        == 2
+    )

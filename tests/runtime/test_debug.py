@@ -1,4 +1,4 @@
-"""`verified debug`: a rule's script by hand, with the object that Snakemake would give it."""
+"""`verified dev debug`: a rule's script by hand, with the object that Snakemake would give it."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ SHARD = "results/nano/captions/{}/shard-00{}.jsonl"
 
 
 def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "verified", "debug", *arguments, "--configfile", str(NANO)]
+    command = [sys.executable, "-m", "verified", "dev", "debug", *arguments, "--configfile", str(NANO)]
     return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -46,13 +46,13 @@ def frame(tmp_path):
 
 
 def test_published_figures_can_be_compared_with_the_run(frame, capsys):
-    assert main(["readme", str(frame)]) == 0
+    assert main(["dev", "readme", str(frame)]) == 0
     printed = capsys.readouterr().out
     assert "| XML | 20.50 ±1.23 |" in printed and "| HERO | 20.50 |" in printed and "| – |" in printed
     assert "- XML trained on FIG; XML trained on COG; VCMR 0.5/r5: 16.0 [11.0, 21.0]" in printed
     assert len(readme_table(printed)) == 16
     (frame / "README.md").write_text(f"Text\n\n{printed}")
-    assert main(["readme", str(frame), "--check", str(frame / "README.md")]) == 3
+    assert main(["dev", "readme", str(frame), "--check", str(frame / "README.md")]) == 3
     assert "16 figures: 9 confirmed, 0 contradicted, 7 cannot tell" in capsys.readouterr().out  # HERO: one training
 
 

@@ -61,6 +61,7 @@ def test_svmr_must_look_into_the_true_video(monkeypatch):
 def test_the_command_checks_a_file_and_a_name(tmp_path, capsys):
     assert main(["check-model", str(EXAMPLE), "--only", "shapes", "losses"]) == 0
     assert capsys.readouterr().out.splitlines() == ["passed  shapes", "passed  losses"]
+    assert main(["check-model", "--only"]) == 0 and capsys.readouterr().out.splitlines() == list(CHECKS)
     assert main(["check-model", "xml", "--only", "labels"]) == 0
     bad = tmp_path / "bad.py"
     bad.write_text(

@@ -213,7 +213,7 @@ def test_a_source_is_a_file_and_a_line(copy):
     init = "config/sources/__init__.py"
     edit(copy, init, r"^(from verified.config.sources.section .*\n)", rf"\g<1>{line.strip()}\n")
     edit(copy, init, r"^(Source = Annotated\[)", r"\g<1>SubtitledSource | ")
-    printed = run(copy, "-m", "verified", "config-docs")
+    printed = run(copy, "-m", "verified", "dev", "config-docs")
     assert printed.returncode == 0 and "source(subtitled).videos" in printed.stdout, printed.stdout
     assert changed(copy) == {f"{PACKAGE}config/sources/subtitled.py", PACKAGE + init}
     settings = nano()
@@ -251,7 +251,7 @@ def test_an_extension_with_a_stage_and_a_prompt_task_is_a_folder(copy):
     assert made.returncode == 0, made.stdout[-3000:]
     rows = [json.loads(line) for line in (copy / target).read_text().splitlines()]
     assert rows and all(row["mood"] == "calm" for row in rows)
-    assert "`mood.least_seconds`" in run(copy, "-m", "verified", "config-docs").stdout
+    assert "`mood.least_seconds`" in run(copy, "-m", "verified", "dev", "config-docs").stdout
     counted = run(copy, "-m", "verified", "quote", "--configfile", "mine.yaml").stdout
     (row,) = [line.split() for line in counted.splitlines() if "mood/word" in line]
     assert 0 < int(row[3]) <= len(rows) and row[4] == "0", counted  # moments with one caption share a call

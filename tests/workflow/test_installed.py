@@ -59,7 +59,7 @@ def installed(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def carried(installed, tmp_path_factory) -> Path:
     """The workflow's files as the installed package has them."""
-    return Path(run([installed / "verified", "where"], tmp_path_factory.mktemp("where")).strip())
+    return Path(run([installed / "verified", "dev", "where"], tmp_path_factory.mktemp("where")).strip())
 
 
 def test_the_package_carries_the_workflow_as_it_is(carried):

@@ -1,6 +1,7 @@
 """The report and the study pages of a finished run, as `make report` and `make study` build them."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -8,9 +9,10 @@ from collections import Counter
 
 import pytest
 import yaml
-from running import NANO, snakemake
+from running import NANO, PROJECT, options_of, snakemake
 
-from verified.__main__ import main
+from verified.__main__ import main, parser
+from verified.cli.command import COMMANDS
 from verified.figures.listed import EXAMPLES, STATISTICS
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import answer_checksum
@@ -58,7 +60,7 @@ def test_answers_of_a_study_reach_the_tables(reported):
             answers.append(answer | {"check": answer_checksum(FORM, key["study"], participant, answer)})
         files.append(str(reported / f"answers-{participant}.json"))
         write_json(files[-1], {"study": key["study"], "participant": participant, "answers": answers})
-    assert main(["answers", *files, "--key", str(study / "key.json")]) == 0
+    assert main(["study", "--collect", *files, "--key", str(study / "key.json")]) == 0
     run = snakemake(reported, "--cores", "2", "results/tables")
     assert run.returncode == 0, run.stdout[-6000:]
     table = (reported / "results" / "tables" / "main-3.md").read_text(encoding="utf-8")
@@ -85,6 +87,20 @@ def judgement(row: dict, score: dict, right: bool) -> dict:
 
 
 # The last test of the fixture: it changes the annotations.
+def test_the_examples_of_the_help_run(reported, monkeypatch, capsys):
+    parser()  # imports the modules that declare commands
+    monkeypatch.chdir(reported)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (reported / "examples").symlink_to(PROJECT / "examples")
+    for words, command in COMMANDS.items():
+        if "#" in command.example:
+            continue  # it needs files of the reader
+        example = shlex.split(command.example.replace("config/config.yaml", str(NANO)).replace("demo", "nano"))[1:]
+        if "--configfile" in options_of(words) and "--configfile" not in example:
+            example += ["--configfile", str(NANO)]
+        assert main(example) in (0, None), (words, capsys.readouterr())
+
+
 def test_a_measured_threshold_selects_and_an_export_holds_what_is_left(reported):
     base = reported / "results" / "nano"
     rows = [row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")]

@@ -34,6 +34,8 @@ TRAININGS = (2, 3, 5, 10)
     option("--agreement", type=between(-1e-9, 1), default=0.3, help="of two trainings on a query (default: 0.3)"),
     option("--related", type=between(-1e-9, 1), default=0.5, help="lasting answers that both share (default: 0.5)"),
     JSON,
+    example="verified power --recall 25 --spread 2 --videos 300",
+    page="extensions/power/README.md",
 )
 def show_power(arguments: argparse.Namespace) -> None:
     """Print two tables. Raises InputError unless there are two runs or a guess."""

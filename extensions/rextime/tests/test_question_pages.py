@@ -55,7 +55,7 @@ def make_pages(tool, questions, videos, folder):
 
 
 def imported(answers, pages, folder, *options):
-    command = ("answers", answers, "--key", pages / "key.json", "--output", folder, *options)
+    command = ("rextime", "collect", answers, "--key", pages / "key.json", "--output", folder, *options)
     return main(list(map(str, command)))
 
 

@@ -13,7 +13,7 @@ def rextime_files(folder):
     write_jsonl(folder / "questions.jsonl", QUESTIONS)
     given = [{"qid": row["qid"], "pred_relevant_windows": [[0.5, 2.0, 0.9]], "ans": "B"} for row in QUESTIONS]
     write_jsonl(folder / "given.jsonl", given)
-    importing = ["answers", "answers.json", "--key", "key.json", "--output", "out"]
+    importing = ["rextime", "collect", "answers.json", "--key", "key.json", "--output", "out"]
     return [
         [*importing, "--questions", "questions.jsonl"],
         ["evaluate", "questions.jsonl", "given.jsonl", "--json"],

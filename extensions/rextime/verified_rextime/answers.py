@@ -1,4 +1,4 @@
-"""`verified answers` for submissions to questions."""
+"""Answers of annotators: `verified rextime collect`."""
 
 import argparse
 import contextlib
@@ -7,12 +7,10 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.cli.command import option
-from verified.cli.forms import AnswerPages
 from verified.errors import InputError
 
 
-def _collect(arguments: argparse.Namespace) -> None:
+def collect_answers(arguments: argparse.Namespace) -> None:
     """Write answers.jsonl, log.jsonl, items.jsonl and summary.json; with --questions also questions.jsonl.
 
     Raises InputError for answers that are not genuine, by file and item.
@@ -93,12 +91,3 @@ def _performance(submissions: dict[int, list[dict]], key: dict, folder: Path) ->
         means = {name: statistics.fmean(row[name] for row in measured.values()) for name in names}
         measured[f"mean of {len(measured)}"] = means | {"questions": sum(row["questions"] for row in measured.values())}
     return measured
-
-
-QUESTIONS = AnswerPages(
-    "answers to questions",
-    "tool",
-    _collect,
-    ("questions",),
-    (option("--questions", metavar="FILE", help="questions: the file (JSONL) to rewrite with what people marked"),),
-)

@@ -1,9 +1,9 @@
-"""Questions across time: their number in other data sets, and the pages on which people mark them."""
+"""Questions across time: their number in other data sets, the pages on which people mark them, and their answers."""
 
 import argparse
 import json
 
-from verified.cli.command import between, command, option, output
+from verified.cli.command import between, command, folder, option, output
 
 
 @command(
@@ -12,6 +12,8 @@ from verified.cli.command import between, command, option, output
     option("form", choices=("ego4d-nlq", "next-gqa"), help="the form of the file"),
     option("file", metavar="FILE", help="Ego4D NLQ annotations (JSON) or NExT-GQA questions (CSV)"),
     option("--spans", metavar="FILE", help="JSONL with id, question_span and, if known, answer_span (s)"),
+    example="verified rextime count ego4d-nlq nlq_val.json    # from Ego4D",
+    page="extensions/rextime/README.md",
 )
 def count(arguments: argparse.Namespace) -> None:
     """Print the counts."""
@@ -47,6 +49,8 @@ def count(arguments: argparse.Namespace) -> None:
     ),
     option("--title", default="Questions across time", help="title that annotators see"),
     option("--seed", type=int, default=2024, help="seed of the division among several raters (default: 2024)"),
+    example="verified rextime questions val.jsonl --tool verify --videos videos --output pages    # your questions",
+    page="extensions/rextime/README.md",
 )
 def questions(arguments: argparse.Namespace) -> int:
     """Write key.json and one page per annotator."""
@@ -62,3 +66,20 @@ def questions(arguments: argparse.Namespace) -> int:
     write_json(arguments.output / "key.json", key)
     print(f"{len(items)} items for {len(key['annotators'])} annotators: {arguments.output}/annotator-*.html")
     return 0
+
+
+@command(
+    "rextime collect",
+    "check and aggregate what annotators sent back from their pages",
+    option("files", nargs="+", metavar="FILE", help="files that they exported"),
+    folder("--key", "key.json of the pages", required=True, metavar="KEY.JSON"),
+    output("where the results go (default: the folder of the key)", metavar="FOLDER"),
+    option("--questions", metavar="FILE", help="the questions (JSONL), to write anew with what people marked"),
+    example="verified rextime collect returned/*.json --key pages/key.json    # of your annotators",
+    page="extensions/rextime/README.md",
+)
+def collect(arguments: argparse.Namespace) -> None:
+    """Write the answers and their summary. Raises InputError for answers that are not genuine, by file and item."""
+    from verified_rextime.answers import collect_answers
+
+    collect_answers(arguments)

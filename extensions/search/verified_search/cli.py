@@ -48,6 +48,8 @@ def place_of(arguments: argparse.Namespace) -> Path:
     ),
     *WORKFLOW,
     *PLACE,
+    example="verified index results/demo/corpus/videos",
+    page="extensions/search/README.md",
 )
 def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and report it; returns Snakemake's status if that fails."""
@@ -106,6 +108,8 @@ def _index_videos(arguments: argparse.Namespace) -> int:
         default=os.environ.get("VERIFIED_TOKEN", ""),
         help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
     ),
+    example='verified search "a small red ball moves to the left"',
+    page="extensions/search/README.md",
 )
 def search(arguments: argparse.Namespace) -> int:
     """Print the moments, or serve the page; raises InputError without an index."""

@@ -15,6 +15,8 @@ from verified.cli.command import JSON, command, option
     option("true", type=Path, metavar="SUBMISSION", help="the answers to the true sentences"),
     option("twin", type=Path, metavar="TWIN_SUBMISSION", help="the same model's answers to the twins"),
     JSON,
+    example="verified twins test.jsonl twins.jsonl true.json.gz twins.json.gz    # your model's answers",
+    page="extensions/twins/README.md",
 )
 def show_twins(arguments: argparse.Namespace) -> None:
     """Print a line a task."""

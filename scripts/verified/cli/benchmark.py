@@ -26,6 +26,9 @@ KINDS = ("xml", "reloclnet", "conquer", "squidnet", "hero", "umt")
     option("--tested-on", default="fig", metavar="C", help="captions a run's folder was tested on (default: fig)"),
     NMS_THRESHOLD,
     folder("--keyframes", "keyframe archives of the data set, for the page", metavar="FOLDER"),
+    example="verified compare results/demo/annotations/fig/test.jsonl "
+    "results/demo/retrieval/xml/fig coarse=results/demo/retrieval/xml/cog",
+    page="docs/benchmark.md",
 )
 def compare(arguments: argparse.Namespace) -> None:
     """Write table, figure and page, and print the table. Raises InputError for runs that cannot be compared."""
@@ -85,14 +88,21 @@ def _keyframes(folder: Path | None):
 @command(
     "check-model",
     "check whether a retrieval model keeps its contract",
-    option("model", metavar="MODEL", help="a name such as xml, or a file such as my_model.py"),
-    several("--only", metavar="CHECK", help="some checks instead of all"),
+    option("model", metavar="MODEL", nargs="?", help="a name such as xml, or a file such as my_model.py"),
+    several("--only", nargs="*", metavar="CHECK", help="some checks instead of all; without one, list them"),
+    example="verified check-model examples/mean_pooling.py --only shapes losses",
+    page="docs/conformance.md",
 )
 def check_model(arguments: argparse.Namespace) -> int:
     """Print a line per check; returns 1 if any fails. Raises InputError for an unknown model, file or check."""
     from verified.benchmark.vcmr.conformance import CHECKS, failures
     from verified.benchmark.vcmr.registry import model_class, model_of_file
 
+    if arguments.only == []:
+        print("\n".join(CHECKS))
+        return 0
+    if arguments.model is None:
+        raise InputError("no model is named", remedy="verified check-model my_model.py")
     unknown = [name for name in arguments.only if name not in CHECKS]
     if unknown:
         raise InputError(f"unknown check {unknown[0]!r}", remedy=f"known: {', '.join(CHECKS)}")
@@ -121,6 +131,8 @@ def check_model(arguments: argparse.Namespace) -> int:
         metavar="NAME=VALUE",
         help="what tensors do not show: heads=8; of umt: frames=20",
     ),
+    example="verified import xml model.ckpt --output weights/xml.safetensors    # your checkpoint",
+    page="docs/own-corpus.md",
 )
 def import_model(arguments: argparse.Namespace) -> None:
     """Convert, write the checksum record and report the result; raises InputError on an unusable file or option."""

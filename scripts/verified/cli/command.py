@@ -4,7 +4,9 @@ import argparse
 import difflib
 import math
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,27 +29,40 @@ class Command:
     help: str
     options: tuple[Option, ...]
     run: Run
+    example: str
+    """A command line that shows its usual use; it runs after `make tables`, unless a comment asks for more."""
+    page: str
+    """Page that says more, by its path in the repository."""
     module: str
     """Module of its declaration."""
     checks_itself: bool
     """Whether it checks the checksums of its inputs itself."""
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Give a parser the options of this command."""
+        """Give a parser the options of this command, and its help."""
         for add in self.options:
             add(parser)
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.description = "\n".join(textwrap.wrap(self.help, HELP_WIDTH))
+        parser.epilog = f"example:\n  {self.example}\n\nmore: {self.page}"
         parser.set_defaults(run=self.run, checks_itself=self.checks_itself)
 
 
+HELP_WIDTH = min(shutil.get_terminal_size().columns, 120) - 2
 COMMANDS: dict[str, Command] = {}
 """Every command of the modules that were imported, by its words."""
 
 
-def command(words: str, text: str, *options: Option, checks_itself: bool = False) -> Callable[[Run], Run]:
-    """Declare the function below as a command; its exit status is the function's result, 0 for None."""
+def command(
+    words: str, text: str, *options: Option, example: str, page: str, checks_itself: bool = False
+) -> Callable[[Run], Run]:
+    """Declare the function below as a command; its exit status is the function's result, 0 for None.
+
+    `text`, `example` and `page` are its help (see `Command`).
+    """
 
     def declare(run: Run) -> Run:
-        COMMANDS[words] = Command(words, text, options, run, run.__module__, checks_itself)
+        COMMANDS[words] = Command(words, text, options, run, example, page, run.__module__, checks_itself)
         return run
 
     return declare

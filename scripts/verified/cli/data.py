@@ -17,13 +17,15 @@ ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile
 
 @command(
     "lint",
-    "check the form of a file of annotations (FIG JSON Lines) or of features (HDF5), and describe its content",
+    "check the form of files, not their truth: annotations (FIG JSON Lines) or features (HDF5)",
     option("files", nargs="+", type=Path, metavar="FILE", help="files of one kind, which their content tells"),
     configfile(None, "the severities of config/annotations"),
     JSON,
     flag("--similarity", "annotations: also compare each fine caption with its coarse one, by sentence vectors"),
     option("--rows", type=int, metavar="N", help="annotations: row numbers shown per finding (default: 5)"),
     folder("--videos-file", "features: a videos.jsonl, to compare ids and numbers of clips with", metavar="FILE"),
+    example="verified lint results/demo/annotations/fig/test.jsonl",
+    page="config/README.md",
 )
 def lint(arguments: argparse.Namespace) -> int:
     """Print findings; 1 if one is an error, else 0. Raises InputError for files of no known kind, or of two kinds."""
@@ -84,6 +86,8 @@ FORMS_HELP = f"forms to write (default: those of export.forms): {', '.join(known
     "write annotations as Hugging Face folder with Croissant, or a run, in forms that others read",
     several("--form", metavar="FORM", help=FORMS_HELP),
     *WORKFLOW,
+    example="verified export --configfile config/config.yaml",
+    page="docs/data-set.md",
 )
 def export(arguments: argparse.Namespace) -> int:
     """Write folders and name them; returns Snakemake's status. Raises InputError without anything to write."""

@@ -22,6 +22,9 @@ def _listed(texts: Iterable[str]) -> str:
     several("--threshold", type=tiou, metavar="T", help="R@1 also at this tIoU (default: 0.3)"),
     flag("--last-of-equal-ids", "of rows with one id, the last counts"),
     *(declared for form in forms() for declared in form.declared),
+    example="verified evaluate results/demo/annotations/fig/test.jsonl "
+    "results/demo/retrieval/xml/fig/seed-2018/fig/submission.json.gz",
+    page="docs/benchmark.md",
 )
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print measures to standard output and notes to standard error; raises InputError on unusable files."""

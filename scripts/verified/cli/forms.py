@@ -46,21 +46,6 @@ class Form:
     """Of a submission, and {id: video}: the first span that answers each query, in its video."""
 
 
-@dataclass(frozen=True)
-class AnswerPages:
-    """A kind of pages whose answers `verified answers` collects."""
-
-    name: str
-    word: str
-    """A word that only its keys (key.json) have."""
-    collect: Callable[[argparse.Namespace], None]
-    """Writes the answers and their summary, and prints the summary."""
-    options: tuple[str, ...] = ()
-    """Names of those options of `answers` that not all kinds have."""
-    declared: tuple[Option, ...] = ()
-    """Options of `answers` that only this kind has."""
-
-
 @cache
 def forms() -> tuple[Form, ...]:
     """All forms; moments come last, as the fallback for files that no other form recognises."""

@@ -31,6 +31,8 @@ def _opened(path: Path) -> "Ledger":
     "calls, tokens, time and cost by task, model and outcome, and the rest of a run's budget",
     one_of(LEDGER, configfile(None, "none, and no budget")),
     JSON,
+    example="verified ledger stats",
+    page="docs/models.md",
 )
 def stats(arguments: argparse.Namespace) -> None:
     """Print a row for each kind of calls."""
@@ -64,6 +66,8 @@ def stats(arguments: argparse.Namespace) -> None:
     "write a cassette (Parquet) that replays the calls without any model",
     LEDGER,
     output("file to write, ending in .parquet", required=True, metavar="FILE"),
+    example="verified ledger export --output calls.parquet",
+    page="docs/models.md",
 )
 def export_cassette(arguments: argparse.Namespace) -> None:
     """Write the cassette and its checksum record. Raises InputError for a name with another suffix."""
@@ -78,7 +82,13 @@ def export_cassette(arguments: argparse.Namespace) -> None:
     write_built_checksums(cassette)
 
 
-@command("ledger verify", "check that each call is as it was recorded, and stored under its own key", LEDGER)
+@command(
+    "ledger verify",
+    "check that each call is as it was recorded, and stored under its own key",
+    LEDGER,
+    example="verified ledger verify",
+    page="docs/models.md",
+)
 def verify(arguments: argparse.Namespace) -> int:
     """Print a line per fault; 1 if there is any."""
     faulty = 0
@@ -101,6 +111,8 @@ def verify(arguments: argparse.Namespace) -> int:
         help="how the calls ended; damaged: lines of which `verified ledger verify` need not speak any more",
     ),
     option("--reason", default="", help="and why, as `verified ledger stats` shows it (default: for any reason)"),
+    example="verified ledger forget --status invalid",
+    page="docs/models.md",
 )
 def forget(arguments: argparse.Namespace) -> None:
     """Forget the calls and report their number. Raises InputError without a ledger."""

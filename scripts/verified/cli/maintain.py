@@ -15,7 +15,7 @@ KEYS_HEAD = """# Keys of a configuration
 
 Lists are written as in YAML; `NAME` stands for a data set's own name; `source(demo)` and its siblings are chosen by
 `source.kind`. `ROLE` stands for each role of a model (`llm`, `image_lmm`, `video_lmm`, `speech`, `embed`)
-that has no row of its own for the key. `verified config-docs` prints this page.
+that has no row of its own for the key. `verified dev config-docs` prints this page.
 """
 
 
@@ -25,6 +25,8 @@ that has no row of its own for the key. `verified config-docs` prints this page.
     configfile(None, "all that is below results"),
     folder("--directory", "working directory of the run", default=Path(".")),
     flag("--heal", "print the commands that build it again; nothing is removed by itself"),
+    example="verified verify --configfile config/config.yaml",
+    page="docs/integrity.md",
     checks_itself=True,
 )
 def verify_run(arguments: argparse.Namespace) -> int:
@@ -71,21 +73,38 @@ def _name(configurations: list[Path]) -> list[str]:
 
 @command(
     "fetch",
-    "fetch every model of a configuration at its pinned revision, before any job runs",
+    "fetch published annotations, and every model of a configuration at its pinned revision, before any job runs",
     configfile("config/paper.yaml"),
-    flag("--dry-run", "list models and sizes, fetch nothing"),
+    flag("--annotations", "the annotations alone"),
+    flag("--dry-run", "list files, models and sizes, fetch nothing"),
+    example="verified fetch --configfile config/config.yaml",
+    page="docs/paper-run.md",
 )
 def fetch(arguments: argparse.Namespace) -> int:
     """Fetch or list them; 2 if one is unavailable, after trying all others."""
     from verified.config import read
     from verified.errors import InputError
     from verified.planning.stages import wanted_models
+    from verified.released.collections import downloads
+    from verified.released.files import download, verify
     from verified.weights.fetch import fetch_model, size_of
     from verified.weights.umt import fetch_umt
 
     settings = read(*arguments.configfile)
     weights, total, failed = settings.weights, 0, []
-    for model, keys in wanted_models(settings).items():
+    for path, file in downloads(dataset.source for dataset in settings.datasets.values()):
+        try:
+            if arguments.dry_run:
+                pass
+            elif file.access == "open" and not path.exists():
+                download(file, path)
+            else:
+                verify(path, file)
+        except InputError as error:
+            failed.append(str(error))
+            continue
+        print(f"{(file.bytes or 0) / 1e6:7.2f} MB  {path}", flush=True)
+    for model, keys in () if arguments.annotations else wanted_models(settings).items():
         try:
             size = size_of(model, weights) if arguments.dry_run else fetch_model(model, weights)["bytes"]
         except InputError as error:  # later candidates may be valid; each reports its problem
@@ -93,25 +112,28 @@ def fetch(arguments: argparse.Namespace) -> int:
             continue
         total += size
         print(f"{size / 1e9:7.2f} GB  {model.key}  ({', '.join(keys)})", flush=True)
-    if settings.evaluator.umt_file and not arguments.dry_run:
+    if settings.evaluator.umt_file and not arguments.dry_run and not arguments.annotations:
         try:
             size = fetch_umt(settings.evaluator, weights.lock)["bytes"]
             total += size
             print(f"{size / 1e9:7.2f} GB  {settings.evaluator.umt_file}  (evaluator.umt_file)")
         except InputError as error:
             failed.append(f"evaluator.umt_file: {error}")
-    print(f"{total / 1e9:7.2f} GB  in all; pinned by {weights.lock}")
+    if not arguments.annotations:
+        print(f"{total / 1e9:7.2f} GB  of models in all; pinned by {weights.lock}")
     for problem in failed:
         print(f"error: {problem}", file=sys.stderr)
     return 2 if failed else 0
 
 
 @command(
-    "debug",
+    "dev debug",
     "run the script of one rule by hand, where breakpoints hold",
     option("rule", metavar="RULE", help="name of the rule, such as score_captions"),
     option("wildcards", nargs="*", metavar="WILDCARD=VALUE", help="such as dataset=demo shard=shard-00"),
     configfile(None, "that of the workflow"),
+    example="verified dev debug score_captions dataset=demo shard=shard-00",
+    page="docs/debugging.md",
     checks_itself=True,
 )
 def debug(arguments: argparse.Namespace) -> None:
@@ -125,7 +147,7 @@ def debug(arguments: argparse.Namespace) -> None:
 
 
 @command(
-    "readme",
+    "dev readme",
     "figures that a README shows of a run, or which of those in a README a run confirms and contradicts",
     folder(
         "tables",
@@ -136,6 +158,8 @@ def debug(arguments: argparse.Namespace) -> None:
     ),
     folder("--check", "say of each figure in FILE whether this run confirms or contradicts it", metavar="FILE"),
     option("--margin", type=float, metavar="POINTS", help="with --check: how far figures may be apart (default: 5)"),
+    example="verified dev readme results/demo/tables",
+    page="docs/tables.md",
 )
 def readme(arguments: argparse.Namespace) -> int:
     """Print the figures; with --check, a line per figure that this run does not confirm.
@@ -179,7 +203,12 @@ def readme(arguments: argparse.Namespace) -> int:
     return 1 if counts[CONTRADICTED] else 3 if counts[UNKNOWN] else 0
 
 
-@command("config-docs", "print a page with every key of a configuration, its default and its meaning")
+@command(
+    "dev config-docs",
+    "print a page with every key of a configuration, its default and its meaning",
+    example="verified dev config-docs",
+    page="docs/configuration.md",
+)
 def config_docs(arguments: argparse.Namespace) -> None:
     """Print the page as Markdown."""
     from verified.config.key_table import key_table

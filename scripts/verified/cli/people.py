@@ -4,15 +4,36 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.cli.command import SNAKEMAKE, command, folder, only_for, option, output
-from verified.cli.forms import AnswerPages
+from verified.cli.command import SNAKEMAKE, command, folder, only_for, option, output, several
 from verified.errors import InputError
-from verified.extension import extensions, named
 
 
-@command("study", "write a page for each participant of a user study, and say where they are", *SNAKEMAKE)
+@command(
+    "study",
+    "write a page for each participant of a user study; with --collect, check and aggregate their answers",
+    several("--collect", metavar="FILE", help="files that participants sent back"),
+    folder("--key", "with --collect: the key of the pages (default: results/demo/study/key.json)", metavar="KEY.JSON"),
+    output("with --collect: where the results go (default: the folder of the key)", metavar="FOLDER"),
+    option(
+        "--raters",
+        type=int,
+        metavar="NUMBER",
+        help="with --collect: count captions with the grades of so many people (default: as many as it asks)",
+    ),
+    *SNAKEMAKE,
+    example="verified study --configfile config/config.yaml",
+    page="docs/pages.md",
+)
 def study(arguments: argparse.Namespace) -> int:
-    """Build the pages of every data set with videos and print which there are."""
+    """Build the pages of every data set with videos and print which there are; or collect answers.
+
+    Raises InputError for answers that are not genuine, by file and item.
+    """
+    if arguments.collect:
+        arguments.key = arguments.key or Path("results/demo/study/key.json")
+        _collect(arguments)
+        return 0
+    only_for(arguments, "pages that are written", ("key", "output", "raters"))
     return build_pages(arguments, "study", study_pages)
 
 
@@ -39,12 +60,12 @@ def study_pages(folder: Path) -> str:
             f"{key['title']}: {len(key['questions'])} captions, {key['raters']} grades each, for {len(pages)} people.",
             "Give each of them one page, which works from a file and needs no network:",
             *(f"  {page}" for page in pages),
-            f"Then: verified answers FILES... --key {folder / 'key.json'}",
+            f"Then: verified study --collect FILES... --key {folder / 'key.json'}",
         ]
     )
 
 
-def _study_answers(arguments: argparse.Namespace) -> None:
+def _collect(arguments: argparse.Namespace) -> None:
     """Write summary.json and answers.jsonl and print the measures."""
     from verified.io.jsonl import write_json, write_jsonl
     from verified.people.answers import collect, read_key
@@ -56,7 +77,7 @@ def _study_answers(arguments: argparse.Namespace) -> None:
     target = arguments.output or arguments.key.parent
     if arguments.raters is not None and arguments.raters < 1:
         raise InputError("--raters must be at least 1")
-    collected = collect(arguments.files, key, FORM)
+    collected = collect(arguments.collect, key, FORM)
     for participant, numbers in collected.open.items():
         expected = len(key["participants"][participant - 1])
         came = f"{expected - len(numbers)} of {expected}" if participant in collected.unfinished else "no"
@@ -93,46 +114,3 @@ def _summary_lines(summary: dict) -> list[str]:
 
 def _interval(value: float, bounds: dict) -> str:
     return f"{value:.2f} [{bounds['low']:.2f}, {bounds['high']:.2f}]"
-
-
-STUDY = AnswerPages(
-    "the answers of a study",
-    "study",
-    _study_answers,
-    ("raters",),
-    (
-        option(
-            "--raters",
-            type=int,
-            metavar="NUMBER",
-            help="study: count captions with the grades of so many people (default: as many as it asks)",
-        ),
-    ),
-)
-
-
-def _kinds() -> list[AnswerPages]:
-    return [STUDY, *(named(kind) for extension in extensions() for kind in extension.pages)]
-
-
-@command(
-    "answers",
-    "check and aggregate what people sent back from pages, of a study or others",
-    option("files", nargs="+", metavar="FILE", help="files that people exported from their pages"),
-    folder(
-        "--key",
-        "the key of the pages, with their questions (default: results/demo/study/key.json)",
-        default=Path("results/demo/study/key.json"),
-        metavar="KEY.JSON",
-    ),
-    output("where the results go (default: the folder of the key)", metavar="FOLDER"),
-    *(declared for kind in _kinds() for declared in kind.declared),
-)
-def answers(arguments: argparse.Namespace) -> None:
-    """Write the answers and their summary. Raises InputError for answers that are not genuine, by file and item."""
-    from verified.io.jsonl import read_json
-
-    key, kinds = read_json(arguments.key), _kinds()
-    kind = next((one for one in kinds if isinstance(key, dict) and one.word in key), STUDY)
-    only_for(arguments, kind.name, {name for one in kinds for name in one.options} - {*kind.options})
-    kind.collect(arguments)

@@ -12,6 +12,8 @@ from verified.io.text_tables import text_table
     "calls of models that a run would still make: images, frames, tokens, money or GPU-hours",
     CONFIGFILE,
     JSON,
+    example="verified quote --configfile config/config.yaml",
+    page="docs/own-corpus.md",
 )
 def show_quote(arguments: argparse.Namespace) -> None:
     """Print a row per data set, task and model."""

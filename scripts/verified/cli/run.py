@@ -26,6 +26,8 @@ from verified.runtime.project import PROJECT
         help="environment variable that holds the endpoint's key (default: OPENAI_API_KEY)",
     ),
     output("file to write (default: NAME.yaml); one that is there is left alone", metavar="FILE"),
+    example="verified init kitchen --videos clips --no-moments --model gpt-4o-mini",
+    page="docs/own-corpus.md",
 )
 def init(arguments: argparse.Namespace) -> None:
     """Write the configuration. Raises InputError for invalid values."""
@@ -63,6 +65,8 @@ def init(arguments: argparse.Namespace) -> None:
     flag("--offline", "ask no endpoint"),
     flag("--cluster", "look for no GPUs here: the run's are on other machines"),
     flag("--print-config", "print the configuration with all defaults; name missing values and stop"),
+    example="verified check --configfile config/config.yaml --offline",
+    page="docs/own-corpus.md",
 )
 def check(arguments: argparse.Namespace) -> int:
     """Print one line for each finding; status 1 where one of them is a problem."""
@@ -95,7 +99,13 @@ def _print_config(settings, files: str) -> int:
     return 1 if obstacles else 0
 
 
-@command("report", "build figures and pages of a run and gather all of it in results/NAME/report.html", *SNAKEMAKE)
+@command(
+    "report",
+    "build figures and pages of a run and gather all of it in results/NAME/report.html",
+    *SNAKEMAKE,
+    example="verified report --configfile config/config.yaml",
+    page="docs/pages.md",
+)
 def report(arguments: argparse.Namespace) -> int:
     """Build the report's inputs, then the report; returns Snakemake's status on failure."""
     from verified.config import read
@@ -120,6 +130,8 @@ def report(arguments: argparse.Namespace) -> int:
     option("--dataset", help="data set, where several have a moment of this number"),
     JSON,
     CONFIGFILE,
+    example="verified show 1",
+    page="docs/own-corpus.md",
 )
 def show(arguments: argparse.Namespace) -> None:
     """Print it. Raises InputError for an unknown moment, or one of several data sets."""
@@ -130,7 +142,12 @@ def show(arguments: argparse.Namespace) -> None:
     print(document(known) if arguments.json else text(known))
 
 
-@command("where", "print the folder of the workflow's own Snakefile, rules and configurations")
+@command(
+    "dev where",
+    "print the folder of the workflow's own Snakefile, rules and configurations",
+    example="verified dev where",
+    page="docs/module.md",
+)
 def where(arguments: argparse.Namespace) -> None:
     """Print it."""
     print(PROJECT)

@@ -144,7 +144,7 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
         return config_model().model_validate(values)
     except ValidationError as error:
         lines = [_explain(detail, values) for detail in error.errors()]
-        raise InputError("; ".join(lines), file=source, remedy="`verified config-docs` lists all keys") from None
+        raise InputError("; ".join(lines), file=source, remedy="`verified dev config-docs` lists all keys") from None
 
 
 SCRIPT = re.compile(r"</?script|<!--", re.I)

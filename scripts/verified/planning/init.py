@@ -16,7 +16,7 @@ from verified.extension import extensions
 from verified.io.files import write_text
 
 HEAD = """\
-# {name}: by `verified init`. `verified config-docs` lists every key, `verified check --configfile FILE` tries it out.
+# {name}: by `verified init`. `verified dev config-docs` lists all keys, `verified check --configfile FILE` tries it.
 """
 
 

@@ -118,6 +118,14 @@ def _resolve(
     return Release(collection, folder, files, missing)
 
 
+def downloads(sources: Iterable[object]) -> Iterator[tuple[Path, SourceFile]]:
+    """Places of the published files of `sources`, of those without a folder of their own that has them."""
+    for source in sources:
+        collection = collections().get(getattr(source, "collection", ""), {})
+        if collection and not getattr(source, "released_dir", None) and not getattr(source, "sources", None):
+            yield from ((DOWNLOADS / file.place, file) for files in collection.values() for file in files)
+
+
 def _user_file(collection: str, split: str) -> SourceFile:
     return SourceFile(collection, split, "", "fig", f"{split}.jsonl", "", "", None, None, "", "own")
 

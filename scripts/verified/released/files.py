@@ -97,7 +97,7 @@ def how_to_get(source: SourceFile) -> str:
     size = f"{source.bytes} bytes" if source.bytes is not None else "size not known"
     digest = f"SHA-256 {source.sha256}" if source.sha256 else "SHA-256 not known"
     if source.access == "open":
-        return f"download it again from {source.url}; expected {size}, {digest}"
+        return f"`verified fetch --annotations` fetches it from {source.url}; expected {size}, {digest}"
     if source.access == "form":
         return f"fetch it by hand from {source.url} and save it as {source.place}; expected {size}, {digest}"
     if source.access == "own":

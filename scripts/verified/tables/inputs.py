@@ -60,7 +60,7 @@ def leading_tables(settings: Config) -> list[str]:
 
 
 def finished_studies(settings: Config) -> list[str]:
-    """Summaries of studies that people have answered, which `verified answers` makes."""
+    """Summaries of studies that people have answered, which `verified study --collect` makes."""
     layout = Layout(settings)
     summaries = (layout.path("results/{dataset}/study/summary.json", name) for name in shown_datasets(settings))
     return [path for path in summaries if Path(path).is_file()]

@@ -11,8 +11,8 @@ from verified.errors import InputError
 
 @command(
     "audit",
-    "check what annotations ask for: queries that are not unique in their video, spans that end after it or that "
-    "grounders doubt, videos in two splits; write the clean part",
+    "check the truth of well-formed annotations: queries not unique in their video, spans that end after it "
+    "or that grounders doubt, videos in two splits; write the clean part",
     option("files", nargs="+", type=Path, metavar="FILE", help="ground truths, one a split, the training split first"),
     several(
         "--runs",
@@ -27,6 +27,8 @@ from verified.errors import InputError
     option("--tolerance", type=float, help="seconds by which a span may end after its video (default: 0)"),
     output("where findings.jsonl, summary.json and clean/ go", metavar="FOLDER"),
     JSON,
+    example="verified audit results/demo/annotations/fig/train.jsonl results/demo/annotations/fig/test.jsonl",
+    page="extensions/lab/README.md",
 )
 def audit(arguments: argparse.Namespace) -> None:
     """Print numbers by split and check. Raises InputError for invalid files, or equal names."""

@@ -30,6 +30,8 @@ from verified.errors import InputError
     option("--seed", type=int, default=2024, help="seed of all draws (default: 2024)"),
     output("where the numbers go, as JSON", metavar="FILE"),
     JSON,
+    example="verified meta-evaluate decisions.jsonl --scores other=scores.jsonl    # your decisions",
+    page="docs/captions.md",
 )
 def meta_evaluate(arguments: argparse.Namespace) -> None:
     """Print a row for each metric. Raises InputError for invalid files, or without a metric."""
@@ -104,6 +106,8 @@ def _bounded(measures: dict) -> str | None:
     option("--names", nargs=2, metavar="NAME", help="what to call them (default: their folders)"),
     several("--split", metavar="SPLIT", help="splits whose moments are compared (default: all)"),
     output("where the table goes", "captions-compared", metavar="FOLDER"),
+    example="verified compare-captions results/demo results/demo/annotations/fig-lowest",
+    page="docs/captions.md",
 )
 def compare_captions(arguments: argparse.Namespace) -> None:
     """Write and print the table. Raises InputError for runs that have no moment in common."""

@@ -7,7 +7,13 @@ from verified.cli.command import SNAKEMAKE, command
 from verified.cli.people import build_pages
 
 
-@command("review", "write pages on which people review captions, and say where they are", *SNAKEMAKE)
+@command(
+    "review",
+    "write pages on which people review captions, and say where they are",
+    *SNAKEMAKE,
+    example="verified review --configfile config/config.yaml",
+    page="docs/data-set.md",
+)
 def review(arguments: argparse.Namespace) -> int:
     """Build the pages of every data set that is annotated here and print which there are."""
     return build_pages(arguments, "review", review_pages)

@@ -12,6 +12,8 @@ from verified.cli.command import command, option
     option("videos", nargs="+", type=Path, metavar="VIDEO", help="videos, or folders of videos"),
     option("--model", default="", help="folder of a Whisper model for faster-whisper (default: the packaged tiny.en)"),
     option("--language", help="that is spoken, as ISO 639 code (default: the model finds out, or its only one)"),
+    example="verified transcribe holiday/    # your videos",
+    page="extensions/lab/README.md",
 )
 def transcribe(arguments: argparse.Namespace) -> None:
     """Write VIDEO.srt for each video with sound, and print the outcome of each."""
