@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 from media import write_video
+from refusals import said
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
@@ -92,6 +93,18 @@ def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):
     assert sorted(Index(place).positions) == ["broken", "copy", "sub/one"]
 
 
+def test_search_without_options_takes_the_only_index_of_the_folder(videos, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["search", "a red ball"]) == 2
+    said(capsys.readouterr().err, "*.index", "results/demo/search/xml", remedy=True)
+    assert main(["index", str(videos), "--index", "clips.index"]) == 0
+    capsys.readouterr()
+    assert main(["search", "a red ball", "--top", "1"]) == 0 and "three" in capsys.readouterr().out
+    shutil.copytree("clips.index", "other.index")
+    assert main(["search", "a red ball"]) == 2
+    said(capsys.readouterr().err, "--index clips.index, --index other.index", remedy=True)
+
+
 def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     place = tmp_path / "index"
     assert main(["index", str(videos), "--index", str(place)]) == 0
@@ -104,8 +117,8 @@ def test_the_folder_is_searched_and_served(videos, tmp_path, capsys):
     assert all(len(one.seen) == 3 for one in found) and "ball" in answer.caution and index.hint(answer) == ""
     capsys.readouterr()
     assert main(["search", "happiness", "--index", str(place)]) == 0
-    said, columns, first, *_ = capsys.readouterr().out.splitlines()
-    assert "looks for what is like" in said and columns.endswith("looks like")
+    warning, columns, first, *_ = capsys.readouterr().out.splitlines()
+    assert "cannot be told" in warning and "looks for: " in warning and columns.endswith("looks like")
     assert first.endswith(", ".join(index.ask("happiness").moments[0].seen))
     cuts = (3.0, 5.0)
     assert all(not one.start < cut < one.end for one in found if one.video == "three" for cut in cuts)

@@ -95,6 +95,10 @@ class Answer:
         return asdict(self)
 
 
+UNWRITTEN = "Nothing was written about these videos, so whether they show it cannot be told"
+"""Scores of what clips show and of what none shows overlap (docs/measurements.md, Absent things)."""
+
+
 class Index:
     """An index opened for queries."""
 
@@ -135,7 +139,7 @@ class Index:
         moments, written = self.fused(text, vector_of(query), located, top, video)
         warning = caution(self.manifest["ranking"], written)
         if not warning and not self.captions.all:
-            warning = self._understood(vector_of(query))
+            warning = f"{UNWRITTEN}{self._understood(vector_of(query))}."
         unrelated = None if video else self._unrelated(text)
         return Answer(text, self._named(moments, vector_of(query)), unrelated, warning)
 
@@ -160,7 +164,7 @@ class Index:
             return ""
         [nearest] = self.encoder.names(query[None], NAMED)
         names = ", ".join(name for name, _ in nearest)
-        return f"Nothing was written about these videos; the encoder looks for what is like: {names}."
+        return f"; the encoder looks for: {names}"
 
     def _named(self, moments: list[Moment], query: np.ndarray) -> list[Moment]:
         """Moments with the names of the objects in each, for an encoder with names; otherwise unchanged."""

@@ -7,11 +7,11 @@ import textwrap
 from pathlib import Path
 
 from verified.cli.command import (
-    CONFIGFILE,
     JSON,
     WORKFLOW,
     between,
     command,
+    configfile,
     flag,
     folder,
     only_for,
@@ -19,7 +19,9 @@ from verified.cli.command import (
 )
 from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
+from verified.runtime.project import locate
 
+DEFAULT = "config/config.yaml"
 LONGEST_CAPTION = 100
 """Characters of a caption in a list on the terminal; `--json` has all of it."""
 PLACE = (
@@ -30,13 +32,27 @@ PLACE = (
 
 
 def place_of(arguments: argparse.Namespace) -> Path:
-    """The folder of the index that the options name."""
+    """The folder of the index that the options name, or of the only index that is here.
+
+    Raises InputError for several, and where none is.
+    """
     if arguments.index:
         return arguments.index
     from verified.config import read
     from verified_search.jobs import index_folder
+    from verified_search.store import manifest_file
 
-    return index_folder(read(*arguments.configfile), arguments.dataset)
+    configured = index_folder(read(*(arguments.configfile or [locate(DEFAULT)])), arguments.dataset)
+    if arguments.configfile or arguments.dataset:
+        return configured
+    here = [folder for folder in (*sorted(Path().glob("*.index")), configured) if manifest_file(folder)]
+    if len(here) > 1:
+        remedy = "name one: " + ", ".join(f"--index {folder}" for folder in here)
+        raise InputError(f"{len(here)} indexes are here", remedy=remedy)
+    if not here:
+        remedy = "build one: verified index FOLDER, or verified index for the demo"
+        raise InputError(f"no index is in *.index or {configured} of this folder", remedy=remedy)
+    return here[0]
 
 
 @command(
@@ -53,15 +69,16 @@ def place_of(arguments: argparse.Namespace) -> Path:
 )
 def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and report it; returns Snakemake's status if that fails."""
+    from verified.config import read
     from verified.planning.running import run_workflow
-    from verified_search.jobs import record_of
+    from verified_search.jobs import index_folder, record_of
     from verified_search.store import describe, read_manifest
 
     if arguments.videos:
         return _index_videos(arguments)
-    folder = place_of(arguments)
     if arguments.index:
         raise InputError("--index names an index that is there", remedy="give a folder of videos, or a --configfile")
+    folder = index_folder(read(*arguments.configfile), arguments.dataset)
     # The record says that a build ended; somebody may have removed the index since.
     anew = () if folder.is_dir() else ("--force",)
     if status := run_workflow(arguments, *anew, "--", record_of(folder)):
@@ -96,7 +113,7 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     "search",
     "find the moments of a corpus that a sentence describes, by the index that is there; or serve a page that does",
     option("query", metavar="SENTENCE", nargs="?", help='a moment in words: "a person opens the fridge"'),
-    CONFIGFILE,
+    configfile(None, f"an index in this folder, or that of {DEFAULT}"),
     *PLACE,
     option("--top", type=between(0, 100, int), help="moments to show (default: 10)"),
     option("--video", metavar="ID", help="search this video only"),
