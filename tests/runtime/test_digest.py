@@ -35,7 +35,7 @@ def package(tmp_path, monkeypatch):
         file.write_text(text)
     monkeypatch.setattr(digest, "PACKAGE", tmp_path / "verified")
     monkeypatch.setitem(digest.PACKAGES, "verified", tmp_path / "verified")
-    cached = (digest.script_digest, digest.modules_digest, digest._module, digest._file)
+    cached = (digest.script_digest, digest.modules_digest, digest._module, digest._file, digest._root)
     for function in cached:
         function.cache_clear()
     yield tmp_path / "verified"
@@ -80,3 +80,26 @@ def test_any_edit_of_what_is_used_changes_the_digest(package):
 def test_a_module_that_does_not_exist_is_named(package):
     with pytest.raises(FileNotFoundError, match=r"no module verified\.stage\.none"):
         digest.modules_digest("verified.stage.none")
+
+
+def test_a_package_of_others_counts_by_its_source_and_a_release_by_its_version(package, monkeypatch):
+    layers = package.parent / "theirs" / "nn" / "layers.py"
+    layers.parent.mkdir(parents=True)
+    layers.write_text("from ..act import activate\n")
+    (layers.parents[1] / "act.py").write_text("activate = 'relu'\n")
+    (layers.parents[1] / "unused.py").write_text("")
+    (package / "stage" / "mine.py").write_text("import numpy.linalg\nfrom theirs.nn import layers\n")
+    monkeypatch.syspath_prepend(str(package.parent))
+
+    def told():
+        for function in (digest.modules_digest, digest._module, digest._file, digest._root):
+            function.cache_clear()
+        return digest.modules_digest("verified.stage.mine")
+
+    before = told()
+    (layers.parents[1] / "unused.py").write_text("edited = True\n")
+    assert told() == before
+    (layers.parents[1] / "act.py").write_text("activate = 'gelu'\n")
+    edited = told()
+    monkeypatch.setattr(digest.metadata, "version", lambda name: f"of another release of {name}")
+    assert len({before, edited, told()}) == 3

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import shutil
+import subprocess
 
 import pytest
 from refusals import refused
@@ -16,7 +17,7 @@ from verified.lmm.tasks.perturbations import POSITIVES
 from verified.nn.mini_lm import folder as mini_lm_folder
 from verified.released.files import SOURCES, read_sources
 from verified.runtime import project
-from verified.runtime.project import check_card, check_installed
+from verified.runtime.project import check_card, check_installed, commit
 
 
 @pytest.fixture
@@ -112,3 +113,19 @@ def test_the_packaged_encoder_has_digests_to_be_held_against():
     recorded = {path.name for path in project._recorded_digests(project.MINI_LM)}
     assert {"model.safetensors", "tokenizer.json"} <= recorded and (mini_lm_folder() / "model.safetensors").is_file()
     assert json.loads((SHIPPED / "card.json").read_text())["files"].keys() >= {"evaluator.safetensors"}
+
+
+def test_a_file_that_git_does_not_know_is_a_local_change_where_it_is_code(tmp_path):
+    def git(*words):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "run.py").write_text("")
+    git("init")
+    git("add", ".")
+    git("commit", "--message", "one")
+    (tmp_path / "kitchen.yaml").write_text("")
+    assert commit(tmp_path).startswith("commit ") and "with local changes" not in commit(tmp_path)
+    (tmp_path / "scripts" / "mine.py").write_text("")
+    assert commit(tmp_path).endswith(" with local changes")

@@ -21,7 +21,8 @@ HEAD = """\
 
 
 FEW = f"""\
-# Fewer than {SELECTION_VIDEOS} videos would select an epoch: too few to train retrieval models. With more: [xml]
+# Fewer than {SELECTION_VIDEOS} videos would select an epoch: too few to train retrieval models. With more: [xml].
+# Not hero, which trains 5,000 steps on any corpus.
 """
 
 

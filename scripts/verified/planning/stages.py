@@ -198,6 +198,14 @@ def _encoders(settings: Config) -> Iterator[tuple[str, str, str]]:
     yield features.text_encoder, features.text_revision, "features.text_encoder"
 
 
+def _retrieval_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
+    from verified.planning.check_features import released_findings
+    from verified.planning.check_training import training_findings
+
+    yield from released_findings(settings)
+    yield from training_findings(settings)
+
+
 def _initial_models(settings: Config) -> Iterator[tuple[str, str, str]]:
     for model in settings.retrieval.models:
         if start := initial_weights(settings, model):
@@ -251,7 +259,7 @@ CORE = (
     ),
     Stage(
         "retrieval",
-        preflight=lazy_function("verified.planning.check_features:released_findings"),
+        preflight=_retrieval_findings,
         models=_initial_models,
         gpus=lambda settings: {"retrieval.device": int(settings.retrieval.device == "cuda")},
     ),

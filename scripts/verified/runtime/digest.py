@@ -7,12 +7,19 @@ ignored: the configuration's models (values travel as params), logging, job plum
 
 Imports do not show choices at run time. A rule passes these itself, as a param: `modules_digest` of the retrieval model
 that a wildcard names, or of the engine that the configuration names.
+
+A package of others counts by its source, as ours do, unless it is an installed release. `modules_digest` also holds the
+versions of releases, because what a model computes is chiefly theirs.
 """
 
 import ast
 import hashlib
+import importlib.util
+import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 from verified.runtime.project import EXTENSIONS, PROJECT
@@ -87,19 +94,34 @@ def modules_digest(*names: str) -> str:
     """
     for name in names:
         _known_file(name)
-    return _digest(_closure(names, also=frozenset(names)))
+    releases = set[str]()
+    files = _closure(names, frozenset(names), releases)
+    return _digest(files, sorted(map(_release, releases)))
 
 
-def _digest(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
+def _digest(files: Iterable[Path], releases: Iterable[str] = ()) -> str:
+    digest = hashlib.sha256("\n".join(releases).encode())
     for file in files:
-        base = PACKAGE if file.is_relative_to(PACKAGE) else PROJECT
-        digest.update(file.relative_to(base).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+        bases = (base for base in (PACKAGE, PROJECT) if file.is_relative_to(base))
+        name = file.relative_to(base).as_posix() if (base := next(bases, None)) else file.name
+        digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> list[Path]:
-    """Files of the named modules, their imports and the data they name, sorted; those of `also` always."""
+def _release(package: str) -> str:
+    """An installed package with the versions of the distributions that bring it."""
+    owners = sorted(set(_distributions().get(package, [])))
+    return f"{package} {' '.join(metadata.version(owner) for owner in owners)}"
+
+
+_distributions = cache(metadata.packages_distributions)
+
+
+def _closure(names: Iterable[str], also: frozenset[str] = frozenset(), releases: set[str] | None = None) -> list[Path]:
+    """Files of the named modules, their imports and the data they name, sorted; those of `also` always.
+
+    Installed packages that they import are added to `releases`.
+    """
     files: set[Path] = set()
     seen: set[str] = set()
     waiting = list(names)
@@ -108,10 +130,15 @@ def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> list[P
         if name in seen or not (_counts(name) or name in also):
             continue
         seen.add(name)
+        if _file(name) is None:
+            if releases is not None:
+                releases.add(name)
+            continue
         file, imported, data_files = _module(name)
         files.update((file, *data_files))
         waiting += imported
-        waiting += [name.rpartition(".")[0]] if name.count(".") > 1 else []
+        above = name.rpartition(".")[0]
+        waiting += [above] if above and above not in PACKAGES else []
     return sorted(files)
 
 
@@ -132,7 +159,9 @@ def _module(name: str) -> tuple[Path, list[str], list[Path]]:
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
-    """Names of the modules of ours that a source imports or names, as if in a process of its own.
+    """Names of the modules that a source imports, or names if they are ours, as if in a process of its own.
+
+    Of an installed release, the package alone.
 
     `package` is the one that the source belongs to. Imports for type checkers do not count.
     """
@@ -152,11 +181,17 @@ def _imports(tree: ast.AST, package: str) -> Iterator[str]:
                 base = ".".join([*above, base] if base else above)
             modules = [base, *(f"{base}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            modules = [node.value]
+            modules = [node.value] if node.value.partition(".")[0] in PACKAGES else []
         else:
             continue
-        inside = (module for module in modules if module.partition(".")[0] in PACKAGES and "." in module)
-        yield from (module for module in inside if module.replace(".", "").isidentifier() and _file(module) is not None)
+        for module in modules:
+            top = module.partition(".")[0]
+            if (top in PACKAGES and "." not in module) or not module.replace(".", "").isidentifier():
+                continue
+            if _file(module) is not None:
+                yield module
+            elif top not in PACKAGES and top not in sys.stdlib_module_names and _root(top) is None:
+                yield top
 
 
 @cache
@@ -178,22 +213,38 @@ def _data(source: bytes, tree: ast.AST, folder: Path) -> list[Path]:
     return [beside[name] for name in sorted(names & beside.keys())]
 
 
-def _path(name: str) -> Path:
-    package, *below = name.split(".")
-    return PACKAGES[package].joinpath(*below)
+@cache
+def _root(package: str) -> Path | None:
+    """The folder of a package of others, or the file of a module without its suffix; None for an installed release, for
+    the standard library, and for a package that is not here."""
+    if package in sys.stdlib_module_names:
+        return None
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return None
+    path = Path(next(iter(spec.submodule_search_locations or [Path(spec.origin or "").with_suffix("")])))
+    installed = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+    return None if any(path.is_relative_to(folder) for folder in installed) else path
 
 
 @cache
 def _file(name: str) -> Path | None:
-    """The file of a module or package of ours, or None."""
-    path = _path(name)
+    """The file of a module or package of ours, or of one that is no installed release, or None."""
+    package, *below = name.split(".")
+    root = PACKAGES.get(package) or _root(package)
+    if root is None:
+        return None
+    path = root.joinpath(*below)
     if path.with_suffix(".py").is_file():
         return path.with_suffix(".py")
     return path / "__init__.py" if (path / "__init__.py").is_file() else None
 
 
 def _known_file(name: str) -> Path:
-    """The file of a module or package of ours; FileNotFoundError if there is none."""
+    """The file of such a module or package; FileNotFoundError if there is none."""
     file = _file(name)
     if file is None:
         raise FileNotFoundError(f"no module {name}")

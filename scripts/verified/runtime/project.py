@@ -34,6 +34,10 @@ def locate(path: str | os.PathLike[str]) -> Path:
     return PROJECT / path if not os.path.exists(path) and os.path.exists(PROJECT / path) else Path(path)
 
 
+CODE = ("scripts", "extensions", "rules", "config")
+"""Folders whose files change results even if git does not know them yet."""
+
+
 def commit(project: Path) -> str:
     """Commit of the project's checkout, marked if files differ from it; without a checkout, the project's version.
 
@@ -43,6 +47,7 @@ def commit(project: Path) -> str:
         _git(project, "ls-files", "--error-unmatch", ".")
         head = _git(project, "rev-parse", "--short=12", "HEAD")
         changed = _git(project, "status", "--porcelain", "--untracked-files=no")
+        changed += _git(project, "ls-files", "--others", "--exclude-standard", *CODE)
     except (OSError, subprocess.CalledProcessError):
         return f"version {__version__}, no git checkout"
     return f"commit {head}{' with local changes' if changed else ''}"

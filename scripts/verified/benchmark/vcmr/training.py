@@ -104,7 +104,7 @@ def train(
     """
     usable = _usable(training, recipe)
     labels = torch.from_numpy(span_labels(type(model), training.moments, training.videos))
-    per_epoch = max(1, _batches_of_epoch(len(usable), recipe))
+    per_epoch = steps_of_epoch(len(usable), recipe)
     total = recipe.steps or recipe.epochs * per_epoch
     device = torch.device(searching.device)
     model.to(device)
@@ -191,9 +191,10 @@ def _usable(training: SplitData, recipe: Recipe) -> np.ndarray:
     return usable
 
 
-def _batches_of_epoch(items: int, recipe: Recipe) -> int:
+def steps_of_epoch(items: int, recipe: Recipe) -> int:
+    """Steps of the optimiser in a pass over so many queries."""
     whole = items // recipe.batch if recipe.drop_last and items >= recipe.batch else ceil(items / recipe.batch)
-    return whole // recipe.accumulate if whole >= recipe.accumulate else 1
+    return max(1, whole // recipe.accumulate)
 
 
 def _rate(recipe: Recipe, total: int, step: int) -> float:
