@@ -1,6 +1,7 @@
 """Endpoints at their worst: every call ends typed, none is lost or repeated, and the reason is named."""
 
 import json
+import re
 import time
 
 import numpy as np
@@ -13,6 +14,7 @@ from running import PROJECT
 
 from verified.config.generation import Generation
 from verified.errors import InputError
+from verified.lmm.engines.protocol import reply_of
 from verified.lmm.session import Session
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -71,6 +73,36 @@ def test_retry_after_is_honoured(tmp_path):
     assert outcome.status == "ok" and times[1] - times[0] >= 0.6
 
 
+def changed(**choice) -> Scripted:
+    """A regular answer with other fields of its choice."""
+    body = json.loads(completion(GOOD).body)
+    body["choices"][0] |= choice
+    return Scripted(200, json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("finish", "written", "text", "cut"),
+    [
+        ("MAX_TOKENS", 4, GOOD, True),
+        ("max_output_tokens", 4, GOOD, True),
+        ("length", 4, GOOD, True),
+        ("stop", 4, "1. a dog runs f", False),
+        ("stop", 512, "1. a dog runs f", True),
+        ("stop", 512, "1. a dog runs far.", False),
+        (None, 512, "1. a dog runs far.", True),
+        (None, 511, "1. a dog runs f", False),
+        ("eos_token", 512, '{"1": "a dog"}', False),
+        ("eos_token", 513, '{"1": "a do', True),
+        ("of another kind", 4, GOOD, False),
+        ("of another kind", 512, GOOD, True),
+    ],
+)
+def test_an_answer_is_cut_by_its_finish_reason_or_at_its_limit(finish, written, text, cut):
+    body = json.loads(completion(text, finish).body)
+    body["usage"]["completion_tokens"] = written
+    assert reply_of(json.dumps(body).encode(), "loop-1", 512).finish == ("length" if cut else "stop")
+
+
 @pytest.mark.parametrize(
     ("scripted", "status", "reason", "sent"),
     [
@@ -85,6 +117,38 @@ def test_retry_after_is_honoured(tmp_path):
         (refusal(400, "content_filter", "flagged"), "blocked", "content-filter", 1),
         (completion(None, "content_filter"), "blocked", "content-filter", 1),
         (completion(None, refusal="I will not."), "blocked", "refusal", 1),
+        (changed(message=None, finish_reason="content_filter"), "blocked", "content-filter", 1),
+        (
+            changed(message=None, finish_reason=None, content_filter_results={"hate": {"filtered": True}}),
+            "blocked",
+            "content-filter",
+            1,
+        ),
+        (completion("half an ans", "SAFETY"), "blocked", "content-filter", 1),
+        (Scripted(200, b'{"choices": [], "promptFeedback": {"blockReason": "OTHER"}}'), "blocked", "content-filter", 1),
+        (
+            Scripted(200, b'{"prompt_filter_results": [{"content_filter_results": {"hate": {"filtered": true}}}]}'),
+            "blocked",
+            "content-filter",
+            1,
+        ),
+        (
+            Scripted(200, b'{"choices": [], "prompt_filter_results": [{"hate": {"filtered": false}}]}'),
+            "error",
+            "garbage",
+            4,
+        ),
+        (Scripted(200, b'{"error": {"message": "Internal Network Failure", "code": 502}}'), "error", "status-502", 4),
+        (
+            Scripted(200, b'{"error": {"message": "slow", "code": "rate_limit_exceeded"}}'),
+            "error",
+            "rate-limit",
+            4,
+        ),
+        (Scripted(200, b'{"error": "CUDA out of memory"}'), "error", "status-500", 4),
+        (Scripted(200, b'{"object": "error", "message": "At most 1 image", "code": 400}'), "error", "status-400", 1),
+        (changed(error={"message": "upstream is away", "code": 503}), "error", "status-503", 4),
+        (completion(GOOD, "error"), "error", "garbage", 4),
         (refusal(400, "context_length_exceeded", "too long"), "error", "context-length", 1),
         (refusal(400, "", "This model's maximum context length is 8 tokens"), "error", "context-length", 1),
         (refusal(400, "invalid_image", "cannot decode"), "error", "status-400", 1),
@@ -108,8 +172,8 @@ def test_each_fault_has_its_name_and_the_others_go_on(tmp_path, scripted, status
         outcomes = ask(tmp_path, engine(served.url), map(call, range(8)))
         assert [outcome.status for outcome in outcomes] == ["ok"] * 3 + [status] + ["ok"] * 4
         assert outcomes[3].reason == reason
-        message = json.loads(scripted.body)["error"]["message"] if reason == "status-400" else ""
-        assert message in outcomes[3].detail
+        named = re.search(rb'"(?:message|error)": "(.*?)"', scripted.body) if reason.startswith("status-4") else None
+        assert named is None or named[1].decode() in outcomes[3].detail
         assert sum(prompt_of(body).startswith("number 3 ") for body in served.bodies) == sent
         before = len(served.bodies)
         ask(tmp_path, engine(served.url), map(call, range(8)))

@@ -81,7 +81,7 @@ def with_usage(**usage) -> Scripted:
     return Scripted(200, json.dumps({**body, "usage": usage}).encode(), JSON)
 
 
-LIES = {
+NUMBERLESS = {
     "huge tokens": with_usage(prompt_tokens=2**62),
     "negative tokens": with_usage(completion_tokens=-1),
     "tokens as text": with_usage(prompt_tokens="many"),
@@ -90,6 +90,20 @@ LIES = {
         200, completion(GOOD).body.replace(b'"prompt_tokens": 12', b'"prompt_tokens": 1e999')
     ),
     "usage as list": Scripted(200, completion(GOOD).body.replace(b'"usage": {', b'"usage": [1], "u": {')),
+    "nothing": Scripted(200, completion(GOOD).body.replace(b'"usage": {', b'"usage": null, "u": {')),
+    "a text": Scripted(200, completion(GOOD).body.replace(b'"usage": {', b'"usage": "12 tokens", "u": {')),
+    "details as text": with_usage(completion_tokens_details="few"),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERLESS)
+def test_usage_of_any_form_costs_no_answer(tmp_path, kind):
+    with endpoint(lambda number, body: NUMBERLESS[kind]) as served:
+        (outcome,) = ask(tmp_path, engine(served.url), [call(1)])
+    assert (outcome.status, outcome.tokens_in * outcome.tokens_out, len(served.bodies)) == ("ok", 0, 1)
+
+
+LIES = {
     "deep": Scripted(200, b"[" * 100_000 + b"]" * 100_000),
     "digits": Scripted(200, b'{"choices": ' + b"1" * 10_000 + b"}"),
     "other charset": Scripted(

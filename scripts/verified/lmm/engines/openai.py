@@ -24,6 +24,7 @@ from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.protocol import (
     DETAIL,
+    ErrorInAnswer,
     Unreadable,
     body_of,
     error_of,
@@ -140,7 +141,7 @@ class OpenAI:
             try:
                 content = self.client.post(path_of(self.settings), cast_to=bytes, body=body)
                 reply = read_answer(content, self.settings)
-            except self.errors.APIStatusError as error:
+            except (self.errors.APIStatusError, ErrorInAnswer) as error:
                 field = rejected_field(error.status_code, error.body, error.message, body)
                 if field is None:
                     raise
@@ -199,7 +200,7 @@ class OpenAI:
                     remedy="start the endpoint, or correct base_url, and run again; all answers so far are kept",
                 ) from None
             reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
-        except self.errors.APIStatusError as error:
+        except (self.errors.APIStatusError, ErrorInAnswer) as error:
             reply, named = self._refusal(error)
         return mask_key(reply), named
 
@@ -208,9 +209,9 @@ class OpenAI:
         answer = create(**transcription_arguments(request, self.model))
         return transcription_reply(answer.http_response.content, request)
 
-    def _refusal(self, error: "APIStatusError") -> tuple[Reply, float | None]:
+    def _refusal(self, error: "APIStatusError | ErrorInAnswer") -> tuple[Reply, float | None]:
         """Meaning of an error status; a pause requested by the endpoint applies to all slots."""
-        status, headers = error.status_code, error.response.headers
+        status, headers = error.status_code, error.response.headers if error.response is not None else {}
         if 300 <= status < 400:
             raise InputError(
                 f"the endpoint {self.address} sends calls on to {redact(headers.get('location', 'nowhere'))[:200]}",

@@ -50,8 +50,50 @@ DETAIL = 500
 """Characters of an endpoint's error message that are recorded."""
 
 
+FILTERED = {
+    *("content_filter", "content_filtered", "filtered", "safety", "recitation", "prohibited_content", "blocklist"),
+    *("spii", "image_safety", "sensitive", "refusal", "blocked", "guardrail_intervened"),
+}
+"""Finish reasons of a filter, in small letters with underscores."""
+CUT = {"length", "max_tokens", "max_output_tokens", "max_new_tokens", "max_length", "model_length", "token_limit"}
+"""Finish reasons of an answer that reached its limit."""
+ENDED = {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete", "completed"}
+"""Finish reasons of an answer that its model ended."""
+BROKEN = {"error", "abort", "network_error", "insufficient_system_resource"}
+"""Finish reasons of an answer that its server gave up."""
+TEXTS = ("text", "output_text")
+"""Types of blocks of an answer's text."""
+STATUSES = {"api_key": 401, "auth": 401, "rate": 429, "quota": 429, "overloaded": 529, "invalid": 400}
+"""Words of an error's code or type, and the status that it would have; others are 500."""
+LAST_MARK = re.compile(r"[.!?。！？…\"'”’)\]}`*]\s*$")
+
+
 class Unreadable(ValueError):
     """An answer that violates the protocol; the message gives the violation."""
+
+
+class ErrorInAnswer(Exception):
+    """An answer of status 200 that holds an error object; with the fields of the client's own errors."""
+
+    response = None
+
+    def __init__(self, body: object):
+        self.body = body
+        code = body.get("code") if isinstance(body, dict) else None
+        words = {
+            "api_key": 401,
+            "auth": 401,
+            "rate": 429,
+            "quota": 429,
+            "overloaded": 529,
+            "invalid": 400,
+            "not_found": 404,
+        }
+        named = f"{code} {body.get('type')}" if isinstance(body, dict) else ""
+        number = int(str(code)) if re.fullmatch("[45][0-9]{2}", str(code)) else 0
+        self.status_code = number or next((status for word, status in STATUSES.items() if word in named), 500)
+        self.message = f"an error in an answer of status 200 - {json.dumps(body, default=str)}"
+        super().__init__(self.message)
 
 
 def chat_body(request: Request, model: str, video_input: str = "stills") -> dict:
@@ -67,6 +109,7 @@ def chat_body(request: Request, model: str, video_input: str = "stills") -> dict
         "temperature": request.sampling.temperature,
         "top_p": request.sampling.top_p,
         "seed": request.seed % 2**31,
+        "stream": False,
         **extra,
     }
     if request.sampling.chat_template_kwargs:
@@ -90,33 +133,61 @@ def shown_media(request: Request, video_input: str) -> tuple[list[dict], dict]:
     return [*({"type": "image_url", "image_url": {"url": data_url(image)}} for image in images), *media], extra
 
 
-def reply_of(content: bytes, model: str) -> Reply:
-    """A reply from the bytes of an answer. Raises Unreadable for anything that is not as the protocol promises."""
+def reply_of(content: bytes, model: str, max_tokens: int | None = None) -> Reply:
+    """A reply from the bytes of an answer.
+
+    Raises Unreadable for anything that is not as the protocol promises, ErrorInAnswer for an error in it.
+    """
     try:
-        body = json.loads(content.decode("utf-8"))
-        choice = body["choices"][0]
-        message, reason = choice["message"], choice.get("finish_reason")
+        body = _document(content)
+        choice = (body.get("choices") or [{}])[0]
+        if choice.get("error"):
+            raise ErrorInAnswer(choice["error"])
+        usage = body.get("usage")
+        taken: dict[str, Any] = {
+            "tokens_in": tokens(usage, "prompt_tokens"),
+            "tokens_out": tokens(usage, "completion_tokens"),
+        }
+        notes, message = _served_by(body.get("model"), model), choice.get("message")
+        reason = str(choice.get("finish_reason")).lower().replace("-", "_")
+        if reason in FILTERED or (not (message and message.get("content")) and _names_filter(body)):
+            return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **taken, notes=notes)
+        if message is None or reason in BROKEN:
+            raise ValueError(f"no message, finish_reason {choice.get('finish_reason')}")
         text = message.get("content") or ""
         if not isinstance(text, str):
-            text = "".join(block["text"] for block in text if block.get("type") == "text")
-        thought = thought_of(message)
-        usage = body.get("usage") or {}
-        taken: dict[str, Any] = {
-            "tokens_in": tokens(usage.get("prompt_tokens")),
-            "tokens_out": tokens(usage.get("completion_tokens")),
-        }
-        unseen = tokens((usage.get("completion_tokens_details") or {}).get("reasoning_tokens"))
-        served, declined = body.get("model"), message.get("refusal")
+            text = "".join(block["text"] for block in text if block.get("type") in TEXTS)
+        thought, declined = thought_of(message), message.get("refusal")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's answer cannot be read: {error!r}"[:DETAIL]) from None
-    notes = _served_by(served, model)
-    if reason == "content_filter":
-        return Reply("", "blocked", "content-filter", "the endpoint filtered the answer", **taken, notes=notes)
     if declined:
         return Reply("", "blocked", "refusal", str(declined)[:DETAIL], **taken, notes=notes)
-    if unseen:
+    if unseen := tokens(usage, "completion_tokens_details", "reasoning_tokens"):
         notes["thought_tokens"] = unseen
-    return Reply(text, "length" if reason == "length" else "stop", **taken, notes=notes, thought=thought)
+    full = max_tokens is not None and taken["tokens_out"] >= max_tokens
+    whole = reason in ENDED and LAST_MARK.search(text) is not None
+    cut = reason in CUT or (full and not whole)
+    return Reply(text, "length" if cut else "stop", **taken, notes=notes, thought=thought)
+
+
+def _document(content: bytes) -> dict:
+    """The object in an answer's bytes. Raises ErrorInAnswer if it holds an error instead."""
+    body = json.loads(content.decode("utf-8"))
+    if error := body.get("error") or (body.get("object") == "error" and body):
+        raise ErrorInAnswer(error)
+    return body
+
+
+def _names_filter(value: object) -> bool:
+    """Whether any part of an answer names a filter as the reason for its emptiness."""
+    if isinstance(value, list):
+        return any(map(_names_filter, value))
+    if not isinstance(value, dict):
+        return False
+    named = {key.lower().replace("_", ""): inner for key, inner in value.items()}
+    reasons = {str(named.get(key)).lower().replace("-", "_") for key in ("finishreason", "blockreason")}
+    blocked = named.get("blockreason") or named.get("filtered") is True
+    return bool(blocked or reasons & FILTERED) or any(map(_names_filter, value.values()))
 
 
 def _served_by(served: object, model: str) -> dict[str, Any]:
@@ -128,7 +199,7 @@ def thought_of(message: dict) -> str:
     """Thoughts that a server with a reasoning parser returns outside the content, or among its blocks."""
     blocks = message.get("content")
     found = [message.get(name) for name in THOUGHT_FIELDS]
-    found += [block for block in blocks if block.get("type") != "text"] if isinstance(blocks, list) else []
+    found += [block for block in blocks if block.get("type") not in TEXTS] if isinstance(blocks, list) else []
     return "\n".join(dict.fromkeys(text for value in found for text in _texts(value)))
 
 
@@ -143,13 +214,15 @@ def _texts(value: Any) -> list[str]:
     return []
 
 
-def tokens(value: object) -> int:
-    """A number of tokens that an endpoint reports, 0 where it does not. Raises Unreadable for nonsense."""
-    if value is None:
+def tokens(usage: object, *keys: str) -> int:
+    """A number of tokens that an endpoint reports, 0 where it reports none that makes sense."""
+    for key in keys:
+        usage = usage.get(key) if isinstance(usage, dict) else None
+    if isinstance(usage, str) and re.fullmatch("[0-9]{1,9}", usage):
+        usage = int(usage)
+    if isinstance(usage, bool) or not isinstance(usage, int | float) or not 0 <= usage <= MOST_TOKENS:
         return 0
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_TOKENS:
-        raise Unreadable(f"{str(value)[:40]} is not a number of tokens")
-    return value
+    return int(usage)
 
 
 def rejected_field(status: int, body: object, message: str, sent: dict) -> str | None:
@@ -235,15 +308,14 @@ def _text(text: str) -> dict:
 def embedding_reply(content: bytes, model: str) -> Reply:
     """A reply that holds the vector (see `tasks.embedding`). Raises Unreadable for an answer without one."""
     try:
-        body = json.loads(content.decode("utf-8"))
+        body = _document(content)
         (entry,) = body["data"]
         values = entry["embedding"]
         if not isinstance(values, list) or not 0 < len(values) <= MOST_DIMENSIONS:
             raise ValueError("no list of numbers")
         if not all(type(value) in (int, float) for value in values):
             raise ValueError("a vector of other things than numbers")
-        text, usage = vector_text(values), body.get("usage") or {}
-        taken, served = tokens(usage.get("prompt_tokens")), body.get("model")
+        text, taken, served = vector_text(values), tokens(body.get("usage"), "prompt_tokens"), body.get("model")
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise Unreadable(f"the endpoint's vector cannot be read: {error!r}"[:DETAIL]) from None
     return Reply(text, tokens_in=taken, notes=_served_by(served, model))
@@ -266,9 +338,8 @@ def transcription_reply(content: bytes, request: Request) -> Reply:
     An answer without times counts as one segment over the whole sound.
     """
     try:
-        body = json.loads(content.decode("utf-8"))
-        usage = body.get("usage") or {}
-        taken, given = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
+        body = _document(content)
+        taken, given = (tokens(body.get("usage"), key) for key in ("input_tokens", "output_tokens"))
         if (segments := body.get("segments")) is None:
             segments = [{"start": 0.0, "end": float(request.slots["seconds"]), "text": body["text"]}]
         listed = [{name: segment[name] for name in ("start", "end", "text")} for segment in segments]
@@ -290,7 +361,7 @@ def body_of(request: Request, role: EngineSettings) -> dict:
 
 
 def read_answer(content: bytes, role: EngineSettings) -> Reply:
-    """The reply in the bytes of an answer. Raises Unreadable for anything that is not as the protocol promises."""
+    """The reply in the bytes of an answer. Raises Unreadable and ErrorInAnswer as `reply_of`."""
     if isinstance(role, EmbedSettings):
         return embedding_reply(content, role.model)
-    return reply_of(content, role.model)
+    return reply_of(content, role.model, role.sampling.max_tokens)
