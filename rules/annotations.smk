@@ -72,6 +72,7 @@ rule export_annotations:
         moments=layout.moments,
         scores=layout.shards(layout.scores),
         agreement=AGREEMENT,
+        outcomes=rules.sum_outcomes.output.outcomes,
         statics=layout.shards(layout.statics),
         dynamics=layout.shards(layout.dynamics),
         fig=of_key(annotation_files),

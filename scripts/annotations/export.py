@@ -7,6 +7,7 @@ with job(snakemake):
 
     from verified.annotations.export import count, origins, write_candidates, write_card
     from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
+    from verified.captions.counts import add_served
     from verified.io.jsonl import iterate_jsonl, read_json, read_jsonl, write_json
 
     moments = read_jsonl(snakemake.input.moments)
@@ -27,4 +28,5 @@ with job(snakemake):
     write_candidates(snakemake.output.candidates, moments, groups, origin, facts)
     write_json(snakemake.output.counts, counts | {name: value for name, value in facts.items() if value})
     files = [*snakemake.input.fig, *snakemake.input.lowest, snakemake.output.candidates]
-    write_card(snakemake.output.card, snakemake.params.about, counts, files)
+    about = add_served(snakemake.params.about, read_json(snakemake.input.outcomes))
+    write_card(snakemake.output.card, about, counts, files)

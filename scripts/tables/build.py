@@ -13,7 +13,7 @@ with job(snakemake):
     from verified.tables.write import write_tables
 
     inputs, settings = snakemake.input, Shown(**snakemake.params.settings)
-    statistics = [*inputs.statistics, *inputs.validity, *inputs.studies, *inputs.counts]
+    statistics = [*inputs.statistics, *inputs.validity, *inputs.studies, *inputs.counts, *inputs.get("added_calls", [])]
     collection = Collection(inputs.metrics, statistics)
     simple = [table for path in inputs.stages for table in read_table_json(path)]
     simple += added_tables(settings, collection, dict(inputs.items()))

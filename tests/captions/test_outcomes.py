@@ -2,11 +2,16 @@
 
 import pytest
 
-from verified.captions.counts import add_up
+from verified.captions.counts import add_served, add_up
 from verified.lmm.request import STATUSES
 
 OUTCOMES = dict.fromkeys(STATUSES, 0) | {"ok": 5, "blocked": 1}
-CALLS = {"calls": 6, "outcomes": OUTCOMES, "reasons": {"blocked: content-filter": 1}}
+CALLS = {
+    "calls": 6,
+    "outcomes": OUTCOMES,
+    "reasons": {"blocked: content-filter": 1},
+    "served": {"olmocr-2 for m": 4},
+}
 SHARD = {"moments": 3, "complete": 2, "short": 0, "without": 1, "refused": {"empty": 1}, "calls": {"statics": CALLS}}
 LOST = {"statics": CALLS | {"outcomes": OUTCOMES | {"ok": 4}}}
 
@@ -21,5 +26,7 @@ def test_counts_that_do_not_reconcile_are_an_error(change, reason):
         "empty": 2
     }
     assert counts["tasks"][0]["blocked"] == 2 and counts["tasks"][0]["reasons"] == {"blocked: content-filter": 2}
+    about = add_served({"models": {"Image model": "m"}}, {"statics": counts})
+    assert about["models"] == {"Image model": "m", "Answers by other models": "olmocr-2 for m (8 answers)"}
     with pytest.raises(ValueError, match=reason):
         add_up({"statics": [SHARD, SHARD | change]})

@@ -83,7 +83,10 @@ def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
 def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_tested(tmp_path):
     paths = [made_run(tmp_path, "xml", 0.8 + seed / 100, seed=seed) for seed in (1, 2, 3)]
     paths.append(made_run(tmp_path, "hero", 0.2))
-    write_tables(tmp_path / "t", shown_settings(DEMO, models=("xml", "hero")), collected(paths), tmp_path)
+    collection, tasks = collected(paths), [{"served": {"olmocr-2 for m": 4}}, {"served": {}}]
+    collection.statistics["demo", "outcomes"] = {"statics": {"tasks": tasks}}
+    write_tables(tmp_path / "t", shown_settings(DEMO, models=("xml", "hero")), collection, tmp_path)
+    assert "answered as other models: olmocr-2 for m (4 answers)." in (tmp_path / "t" / "main-1.md").read_text()
     page = (tmp_path / "t" / "main-5.md").read_text(encoding="utf-8")
     rows = {line.split(" | ")[1]: line for line in page.splitlines() if line.startswith("| Demo-FIG")}
     assert "**" not in page and "]¹" in rows["HERO"] and "]¹" not in rows["XML"]

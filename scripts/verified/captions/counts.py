@@ -51,8 +51,21 @@ def _task(task: str, shards: list[dict]) -> dict:
     calls = sum(shard["calls"] for shard in shards)
     if sum(outcomes.values()) != calls:
         raise ValueError(f"{task}: {outcomes} do not sum to {calls} calls")
-    reasons = sum((Counter(shard["reasons"]) for shard in shards), Counter())
-    return {"task": task, "calls": calls, **outcomes, "reasons": dict(sorted(reasons.items()))}
+    named = {key: sum((Counter(shard.get(key, {})) for shard in shards), Counter()) for key in ("reasons", "served")}
+    return {"task": task, "calls": calls, **outcomes, **{key: dict(sorted(one.items())) for key, one in named.items()}}
+
+
+def served_models(outcomes: dict) -> str:
+    """``Y for X (12 answers)``, of `add_up`: models that endpoints named, and the others that they were asked for."""
+    tasks = (task["served"] for stage in outcomes.values() for task in stage["tasks"])
+    served = sum(map(Counter, tasks), Counter())
+    return ", ".join(f"{names} ({count} answers)" for names, count in sorted(served.items()))
+
+
+def add_served(about: dict, outcomes: dict) -> dict:
+    """Facts of a card, with `served_models` below its models."""
+    served = served_models(outcomes)
+    return about | {"models": about["models"] | {"Answers by other models": served}} if served else about
 
 
 @cache

@@ -38,6 +38,8 @@ def export_inputs(settings: Config, dataset: str, form: str) -> dict[str, list[s
     Raises InputError for a clean export if no extension finds anything.
     """
     files = {"annotations": annotation_files(settings, dataset)}
+    if settings.datasets[dataset].source.annotated_here:
+        files["outcomes"] = [Layout(settings).path("results/{dataset}/captions/outcomes.json", dataset)]
     if settings.export.clean:
         finders = [named(extension.findings) for extension in extensions() if extension.findings]
         files["findings"] = [path for find in finders for path in find(settings, dataset)]

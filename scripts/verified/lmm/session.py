@@ -76,6 +76,7 @@ class Session:
         self.last_refused: dict[str, Outcome] = {}
         self.counts: dict[str, Counter] = {task.name: Counter() for task in tasks}
         self.reasons: dict[str, Counter] = {task.name: Counter() for task in tasks}
+        self.served: dict[str, Counter] = {task.name: Counter() for task in tasks}
 
     def _make_room(self, engine: Engine) -> None:
         """Unload models that do not fit into the GPU's memory together with that of `engine`."""
@@ -171,6 +172,8 @@ class Session:
 
     def _count(self, task: Task, outcome: Outcome, replay: bool) -> None:
         self.counts[task.name][outcome.status] += 1
+        if served := outcome.notes.get("served_model"):
+            self.served[task.name][f"{served} for {self.askers[task.role].engine.model}"] += 1
         if outcome.reason:
             self.reasons[task.name][f"{outcome.status}: {outcome.reason}"] += 1
         if outcome.status == "error" and REFUSED.fullmatch(outcome.reason) and not outcome.passes and not replay:
@@ -203,12 +206,13 @@ class Session:
         return getattr(engine, "address", None) or f"{engine.model} ({engine.name})"
 
     def outcome_counts(self) -> dict[str, dict]:
-        """Per task: calls, how they ended (sums to the calls) and why."""
+        """Per task: calls, how they ended (sums to the calls), why, and answers of another model than the one asked."""
         return {
             task: {
                 "calls": sum(counts.values()),
                 "outcomes": {status: counts[status] for status in STATUSES},
                 "reasons": dict(sorted(self.reasons[task].items())),
+                "served": dict(sorted(self.served[task].items())),
             }
             for task, counts in self.counts.items()
         }

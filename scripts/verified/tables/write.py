@@ -7,6 +7,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from verified.benchmark.published import Published, plain
+from verified.captions.counts import served_models
 from verified.config.engines import ENGINES
 from verified.config.trust import NOT_TRUSTED, is_untrusted
 from verified.errors import InputError
@@ -199,6 +200,9 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
     ]
     locked = read_lock(settings.lock)["models"]
     if any(data_set.source.annotated_here for data_set in settings.datasets.values()):
+        for name in settings.datasets:
+            if served := served_models(collection.statistics.get((name, "outcomes"), {})):
+                lines.append(f"{settings.datasets[name].title}: endpoints answered as other models: {served}.")
         evaluator, prompts = settings.evaluator, settings.prompts
         lines.append(
             "Captions and perturbations: "

@@ -80,15 +80,6 @@ class ErrorInAnswer(Exception):
     def __init__(self, body: object):
         self.body = body
         code = body.get("code") if isinstance(body, dict) else None
-        words = {
-            "api_key": 401,
-            "auth": 401,
-            "rate": 429,
-            "quota": 429,
-            "overloaded": 529,
-            "invalid": 400,
-            "not_found": 404,
-        }
         named = f"{code} {body.get('type')}" if isinstance(body, dict) else ""
         number = int(str(code)) if re.fullmatch("[45][0-9]{2}", str(code)) else 0
         self.status_code = number or next((status for word, status in STATUSES.items() if word in named), 500)
