@@ -81,12 +81,13 @@ def counting(number: int, body: dict):
     )
 
 
-def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
+def test_a_sound_set_up_passes_with_a_call_of_each_kind(lab, capsys):
     with endpoint(counting) as served:
         lab(served.url)
         status, lines = check(capsys)
     assert status == 0 and lines[-1] == "0 problems, 4 notes"
-    assert [len(images_of(body)) for body in served.bodies] == [0, 1], "three roles share one endpoint"
+    assert [len(images_of(body)) for body in served.bodies] == [0, 0, 1, 8], "three roles share one endpoint"
+    assert len(served.bodies[1]["messages"][0]["content"]) > 2000, "as long as a real prompt"
     assert all(body["max_tokens"] == 768 for body in served.bodies), "as many as a real answer may have"
     shown = "\n".join(lines)
     for words in (
@@ -95,6 +96,8 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
         "LAB_KEY is set",
         "answers text in",
         "answers a picture in",
+        "answers a clip of 8 frames as pictures in",
+        "answers its longest prompt in",
         "4 usable moments for batches of 4",
         "annotations.choose_by: Confidences are not to be trusted",
         "datasets.lab.spans.selection_split: 1 video would select an epoch by chance",
@@ -102,6 +105,14 @@ def test_a_sound_set_up_passes_with_two_small_calls(lab, capsys):
     ):
         assert words in shown
     assert sorted(os.listdir()) == ["lab.yaml", "moments.jsonl", "videos"], "nothing is written"
+
+
+def test_a_model_of_another_name_is_noted(lab, capsys):
+    with endpoint(lambda number, body: completion("yes", model="olmocr-2")) as served:
+        lab(served.url)
+        status, lines = check(capsys)
+    noted = [line for line in lines if line.startswith("note") and "olmocr-2" in line and "loop-1" in line]
+    assert status == 0 and len(noted) == 4
 
 
 def break_videos():
@@ -120,8 +131,14 @@ def fill_disk():
 
 UNANSWERED = {
     "401|LAB_KEY": lambda number, body: refusal(401, message=f"bad key {KEY}"),
-    "loop-1|status-400|picture": lambda number, body: (
+    "loop-1|status-400|a picture from": lambda number, body: (
         refusal(400, message="not multimodal") if images_of(body) else completion("yes")
+    ),
+    "loop-1|At most 1 image|a clip of 8 frames as pictures|max_frames": lambda number, body: (
+        refusal(400, message="At most 1 image") if len(images_of(body)) > 1 else counting(number, body)
+    ),
+    "loop-1|exceeds the context|its longest prompt": lambda number, body: (
+        refusal(400, message="exceeds the context") if len(str(body)) > 2000 else counting(number, body)
     ),
     "loop-1|http://127.0.0.1:9/v1/|connection|base_url": None,
 }
@@ -189,7 +206,7 @@ def test_omissions_that_a_run_survives_are_notes(lab, capsys):
         lab(served.url, evaluator__batch=2, datasets__lab__spans={"test_split": "train"})
         status, lines = check(capsys)
     shown = "\n".join(lines)
-    assert status == 0 and lines[-1] == "0 problems, 9 notes", shown
+    assert status == 0 and lines[-1] == "0 problems, 10 notes", shown
     for words in ("unknown-video (1)", "cannot be read: broken (", "desc_id 2 in kitchen/a", "'val'", "tokens"):
         assert words in shown
 

@@ -1,12 +1,16 @@
 """Calls of captions for a quote, and a check that their clips fit into a model's context."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from verified.captions.clips import frame_count
 from verified.captions.dynamics import ask_dynamics
 from verified.captions.statics import ask_statics
 from verified.config import Config
-from verified.config.folders import datasets_with, shown_datasets
+from verified.config.folders import dataset_folder, datasets_with, shown_datasets
+from verified.corpus.inventory import unprobed_moments
+from verified.errors import InputError
 from verified.keyframes.seen import SeenKeyframes
 from verified.layout import Layout
 from verified.lmm.session import Session
@@ -30,6 +34,20 @@ def ask_captions(name: str, settings: Config, shards: Sequence[Shard], session: 
             unseen += len(keyframes.supposed)
         ask_dynamics(moments, supposed_videos(moments) | videos, dataset.dynamics.model_dump(), session)
     return unseen
+
+
+def longest_clip(settings: Config) -> int:
+    """Most frames of a clip of the run: of its longest known moment, or the most that its settings allow."""
+    most = 2
+    for name in datasets_with(settings, "annotated_here"):
+        source, dynamics = settings.datasets[name].source, settings.datasets[name].dynamics
+        seconds = [float("inf")]
+        with contextlib.suppress(InputError):  # other checks name what cannot be read
+            corpus = f"{dataset_folder(settings, name)}/corpus"
+            seconds = [row["end"] - row["start"] for row in unprobed_moments(source, corpus)]
+        longest = min(max(seconds, default=0.0), dynamics.max_frames / (dynamics.fps or 1.0))
+        most = max(most, frame_count(longest, dynamics.model_dump())[0])
+    return most
 
 
 def frame_findings(settings: Config, *_: object) -> Iterator[Finding]:

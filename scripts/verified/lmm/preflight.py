@@ -1,9 +1,13 @@
-"""Check the models that answer before a run: keys, cassettes, and each endpoint by one call of text, or sound, and, if
-its role sees, a picture."""
+"""Check the models that answer before a run: keys, cassettes, and each endpoint by a call of each kind of the run.
 
+These are a text, the longest prompt of the roles, and, if a role sees, a picture, or as many frames as its longest clip
+has; or sound.
+"""
+
+import contextlib
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +18,19 @@ from verified.io.sound import wave_bytes
 from verified.lmm.cassette import check_rows
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
+from verified.lmm.prompts import read_prompts
 from verified.lmm.request import Reply, Request, Sampling
 from verified.lmm.session import sampling_of
 from verified.lmm.speech import RATE
+from verified.lmm.tasks import Task, structured_form
 from verified.lmm.thoughts import separate
-from verified.stage import Finding, refused
+from verified.stage import USUAL_SIZE, Finding, refused
 
+Asked = tuple[str, dict | None]
+"""A prompt and the schema of its answer."""
+PROMPT = "its longest prompt"
+LONG = " ".join(["a person opens the door and walks in"] * 8)
+"""A caption of 64 words."""
 SOUND = "a second of silence"
 VECTORS = {False: "a text for a vector", True: "a frame for a vector"}
 NO_CHAT = (SOUND, *VECTORS.values())
@@ -63,13 +74,24 @@ def keys_found(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
         yield Finding("ok", keys, f"{variable} is set")
 
 
-def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
-    """Ask every endpoint of these roles; roles with the same endpoint and model share a call."""
+def endpoint_findings(
+    generation: Generation, roles: Mapping[str, EngineSettings], tasks: Iterable[Task] = (), frames: int = 2
+) -> Iterator[Finding]:
+    """Ask every endpoint of these roles; roles with the same endpoint and model share a call.
+
+    `tasks` are those of the run, `frames` the frames of its longest clip.
+    """
     keys_of: dict[tuple, list[str]] = {}
+    prompts = {
+        name: _longest_prompt(generation, role, [task for task in tasks if task.role == name])
+        for name, role in roles.items()
+    }
     for name, role in roles.items():
         if role.kind.asks_endpoint:
-            call = (role.base_url, role.model, role.api_key_variable, sampling_of(role), _form(name, role))
-            keys_of.setdefault(call, []).append(name)
+            call = (role.base_url, role.model, role.api_key_variable, sampling_of(role))
+            keys_of.setdefault((*call, _form(name, role, frames)), []).append(name)
+            if prompts[name]:
+                keys_of.setdefault((*call, PROMPT), []).append(name)
     answers: dict[tuple, Reply | None] = {}
     for (*endpoint, form), names in keys_of.items():
         key = ", ".join(f"generation.{name}" for name in names)
@@ -83,9 +105,10 @@ def endpoint_findings(generation: Generation, roles: Mapping[str, EngineSettings
             if (reply := answers[address]) is not None:
                 yield from _habits(role, names, reply)
         if form != "text" and (text := answers[address]) is not None:  # a failed text call needs no picture
-            finding, reply = _try(role, key, form, generation)
+            prompt = max((prompts[name] for name in names), key=lambda each: len(each[0] if each else ""))
+            finding, reply = _try(role, key, form, generation, prompt if form == PROMPT else None, frames)
             yield finding
-            if reply is not None and 0 < reply.tokens_in <= text.tokens_in:
+            if form != PROMPT and reply is not None and 0 < reply.tokens_in <= text.tokens_in:
                 read = f"{role.model} read no more tokens with a picture than without"
                 remedy = "name a model that does, or ask it about a picture by hand"
                 yield Finding("note", key, f"{read}: it may not see pictures at all", remedy)
@@ -120,16 +143,37 @@ def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Fi
     )
 
 
-def _form(name: str, role: EngineSettings) -> str:
+def _longest_prompt(generation: Generation, role: EngineSettings, tasks: Iterable[Task]) -> Asked | None:
+    """The longest prompt of the tasks with captions of `LONG` words, and the schema of its answer; None without one."""
+    found: list[Asked] = []
+    for task in (task for task in tasks if task.prompted):
+        with contextlib.suppress(InputError, ValueError):  # another check names a prompt that cannot be read
+            prompt = read_prompts(generation.prompts, [task])[task.name]
+            schema, ending = structured_form(task, 3) if role.structured else (None, "")
+            slots = {name: "3" if kind == "number" else LONG for name, kind in prompt.kinds.items()}
+            found.append((prompt.fill(slots, role.structured, ending), schema))
+    return max(found, key=lambda each: len(each[0]), default=None)
+
+
+def _form(name: str, role: EngineSettings, frames: int) -> str:
     """The medium that a role's calls carry besides text."""
     if name in ("llm", "speech"):
         return "text" if name == "llm" else SOUND
     if isinstance(role, EmbedSettings):
         return VECTORS[role.chats]
-    return "a picture" if name == "image_lmm" or role.video_input == "stills" else f"a clip as {role.video_input}"
+    if name == "image_lmm":
+        return "a picture"
+    return f"a clip of {frames} frames as {'pictures' if role.video_input == 'stills' else role.video_input}"
 
 
-def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> tuple[Finding, Reply | None]:
+def _try(
+    role: EngineSettings,
+    key: str,
+    form: str,
+    generation: Generation,
+    prompt: Asked | None = None,
+    frames: int = 2,
+) -> tuple[Finding, Reply | None]:
     """Make one call; the reply is None if there is no answer."""
     chats = form not in NO_CHAT
     patience = role.timeout_seconds if chats else min(role.timeout_seconds, LONGEST_WAIT)
@@ -137,18 +181,24 @@ def _try(role: EngineSettings, key: str, form: str, generation: Generation) -> t
         quick = role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience})
         engine = make_engine(quick, generation)
         address = getattr(engine, "address", role.engine)
-        (reply,) = engine.answer([_request(form, generation.frame_side, sampling_of(role))])
+        side = min(generation.picture_side, USUAL_SIZE[0]) if form == "a picture" else generation.frame_side
+        (reply,) = engine.answer([_request(form, side, sampling_of(role), prompt, frames)])
     except InputError as error:
         return refused(key, error, "correct the role"), None
     if chats and reply.finish in ("stop", "length") and not separate(reply.text).answer.strip():
         return Finding("problem", key, *_empty(role, address, form, reply)), None
     if reply.finish in ("stop", "length"):
-        return Finding("ok", key, f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"), reply
+        message = f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"
+        if served := reply.notes.get("served_model"):
+            remedy = "set `model` to the name of the model that you want; tables print both names"
+            return Finding("note", key, f"{message}, and says that {served} answered", remedy), reply
+        return Finding("ok", key, message), reply
     remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)
     if remedy is None:
-        remedy = (
-            "see the endpoint's log, or what its message names" if form == "text" else f"name a model that takes {form}"
-        )
+        remedy = "see the endpoint's log, or what its message names"
+        if form not in ("text", PROMPT):
+            fewer = ", or fewer (dynamics.max_frames)" if form.startswith("a clip") else ""
+            remedy = f"name a model or set a limit of the server that takes {form}{fewer}"
     message = f"no answer to {form} from {role.model} at {address}: {reply.reason}: {reply.detail}"
     return Finding("problem", key, message, remedy), None
 
@@ -168,8 +218,11 @@ def _empty(role: EngineSettings, address: str, form: str, reply: Reply) -> tuple
     )
 
 
-def _request(form: str, side: int, sampling: Sampling) -> Request:
-    """A short question with the role's sampling; about a grey picture or two frames of a clip if the role sees."""
+def _request(form: str, side: int, sampling: Sampling, prompt: Asked | None = None, frames: int = 2) -> Request:
+    """A short question with the role's sampling; about a grey picture or frames of a clip if the role sees. Or the
+    `prompt` of a task with its schema."""
+    if prompt is not None:
+        return Request("check", prompt[0], {}, sampling=sampling, schema=prompt[1])
     grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
     one_word = Sampling(max_tokens=1, temperature=0.0)
     if form == "text":
@@ -186,4 +239,5 @@ def _request(form: str, side: int, sampling: Sampling) -> Request:
         return Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=one_word)
     if form == "a picture":
         return Request("check", question, {}, images=(jpeg_of(grey),), sampling=sampling)
-    return Request("check", question, {}, frames=np.stack([grey, grey]), frame_times=(0.0, 0.5), sampling=sampling)
+    times = tuple(number / 2 for number in range(frames))
+    return Request("check", question, {}, frames=np.stack([grey] * frames), frame_times=times, sampling=sampling)

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from verified.captions.preflight import longest_clip
 from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
@@ -40,7 +41,8 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         yield from stage.preflight(settings, stuck)
     yield from _budget_findings(settings)
     if not offline:
-        yield from endpoint_findings(settings.generation, roles_in_use(settings))
+        tasks = dict.fromkeys(task for stage in stages() for task in stage.tasks(settings))
+        yield from endpoint_findings(settings.generation, roles_in_use(settings), tasks, longest_clip(settings))
         for stage in stages():
             yield from stage.live(settings)
     yield _disk_finding(settings, fetched)
