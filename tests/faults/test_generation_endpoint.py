@@ -284,6 +284,56 @@ def test_calls_go_by_the_proxy_that_the_environment_names(tmp_path, monkeypatch)
             monkeypatch.delenv(name, raising=False)
         (outcome,) = ask(tmp_path, engine("http://endpoint.example/v1"), [call(1)])
     assert outcome.status == "ok" and proxy.headers[0]["host"] == "endpoint.example"
+    with refused("the proxy http://127.0.0.1", "HTTP_PROXY", remedy=True):  # that has gone
+        ask(tmp_path, engine("http://endpoint.example/v1"), [call(2)])
+
+
+@pytest.mark.parametrize("variable", ["all_proxy", "ALL_PROXY", "http_proxy", "HTTP_PROXY"])
+def test_a_proxy_that_cannot_be_used_is_named_unless_it_is_not_needed(monkeypatch, variable):
+    for name in ("NO_PROXY", "no_proxy", "all_proxy", "ALL_PROXY", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for address in ("socks://10.0.0.1:1080", "socks5h://me:hunter2-canary@10.0.0.1:1080", "http://10.0.0.1:port"):
+        monkeypatch.setenv(variable, address)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with refused(variable, "10.0.0.1", remedy=True) as error:
+            engine("http://endpoint.example/v1")
+        assert "hunter2" not in str(error.value)
+        assert engine("http://127.0.0.1:9/v1").proxy is None, "this machine needs no proxy"
+        for exception in ("*", "other.example, .example", "endpoint.example"):
+            monkeypatch.setenv("NO_PROXY", exception)
+            assert engine("http://endpoint.example/v1").proxy is None
+        monkeypatch.setenv("NO_PROXY", "192.168.0.0/16")
+        assert engine("http://192.168.7.7:8000/v1").proxy is None
+        with refused(variable):
+            engine("http://172.16.7.7:8000/v1")
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [
+        ("sk-canary-4711\n", "a line end"),
+        ("sk-canary-4711\r\n", "a line end"),
+        ("sk-canary-\t4711", "white space"),
+        ("\u00a0sk-canary-4711", "white space"),
+        ("“sk-canary-4711”", "quotes"),
+        ("'sk-canary-4711'", "quotes"),
+        ("sk-canаry-4711", "letters outside ASCII"),
+        ("sk-canary-4711\x00"[:-1] + "\x7f", "control characters"),
+    ],
+)
+def test_a_key_with_letters_that_no_key_has_is_named_by_its_variable(monkeypatch, key, named):
+    monkeypatch.setenv("LAB_KEY", key)
+    with refused("LAB_KEY", named, remedy=True) as error:
+        engine("http://127.0.0.1:9/v1", api_key_variable="LAB_KEY")
+    assert "4711" not in str(error.value)
+
+
+def test_certificates_that_cannot_be_read_are_named_by_their_variable(monkeypatch, tmp_path):
+    (tmp_path / "no.pem").write_text("no certificate")
+    for path in (tmp_path / "no.pem", tmp_path / "missing.pem"):
+        monkeypatch.setenv("SSL_CERT_FILE", str(path))
+        with refused("SSL_CERT_FILE", remedy=True):
+            engine("https://endpoint.example/v1")
 
 
 def test_the_model_that_really_answered_is_noted(tmp_path):

@@ -18,6 +18,7 @@ from verified.io.sound import wave_bytes
 from verified.lmm.cassette import check_rows
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
+from verified.lmm.engines.openai import key_of
 from verified.lmm.prompts import read_prompts
 from verified.lmm.request import Reply, Request, Sampling
 from verified.lmm.session import sampling_of
@@ -49,6 +50,7 @@ REMEDIES = {
 def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
     """Unreadable cassettes, and API keys that the environment lacks."""
     unset, cassettes = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    odd: dict[str, tuple[InputError, list[str]]] = {}
     for name, role in roles.items():
         if role.cassette and Path(role.cassette).is_file():
             cassettes[role.cassette].append(f"generation.{name}.cassette")
@@ -56,11 +58,18 @@ def role_problems(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
         of_openai = role.kind.asks_endpoint and role.base_url is None
         if of_openai and not os.environ.get(role.api_key_variable):
             unset[role.api_key_variable].append(f"generation.{name}.api_key_variable")
+        elif role.kind.asks_endpoint:
+            try:
+                key_of(role)
+            except InputError as error:
+                odd.setdefault(str(error), (error, []))[1].append(f"generation.{name}.api_key_variable")
     for file, keys in cassettes.items():
         try:
             check_rows(file)
         except InputError as error:
             yield refused(", ".join(keys), error)
+    for error, keys in odd.values():
+        yield refused(", ".join(keys), error)
     for variable, keys in unset.items():
         remedy = "export the key, or name another endpoint in base_url"
         yield Finding("problem", ", ".join(keys), f"the environment has no {variable}", remedy)

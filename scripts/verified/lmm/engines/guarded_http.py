@@ -4,13 +4,22 @@ A client's timeout applies to one read from the socket. An endpoint that sends a
 one "100 Continue" after another never exceeds it. Here the limits are enforced at the socket, below all of that.
 """
 
+import contextlib
+import os
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from importlib.util import find_spec
+from ipaddress import ip_address, ip_network
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 import httpcore2
 import openai
+
+from verified.errors import InputError
+from verified.runtime.secrets import keep_secret, redact
 
 MOST_BYTES = 8 * 2**20
 """Most bytes of an answer with its headers; captions take a few thousand."""
@@ -79,14 +88,73 @@ class _Backend(httpcore2.NetworkBackend):
         self.inner.sleep(seconds)
 
 
-def guarded_client(limits: Limits) -> openai.DefaultHttpxClient:
-    """The official client's HTTP client, with proxies from the environment, under `limits`.
+class Proxy(NamedTuple):
+    """A proxy, and the variable of the environment that names it."""
+
+    address: str
+    variable: str
+
+
+def proxy_of(url: str) -> Proxy | None:
+    """The proxy that the environment names for calls to `url`; none for this machine and the hosts of NO_PROXY.
+
+    Raises InputError for a proxy of a kind that is not spoken.
+    """
+    parts = urlsplit(url)
+    names = (f"{parts.scheme}_proxy", f"{parts.scheme.upper()}_PROXY", "all_proxy", "ALL_PROXY")
+    variable = next(filter(os.environ.get, names), None)
+    if variable is None or _goes_direct(parts.hostname or ""):
+        return None
+    address = os.environ[variable].strip()
+    address = address if "://" in address else f"http://{address}"
+    shown, keys = urlsplit(address), ("http", "https", *(("socks5", "socks5h") if find_spec("socksio") else ()))
+    keep_secret(shown.password)
+    try:
+        known = shown.scheme in keys and shown.hostname and (shown.port or True)
+    except ValueError:  # a port that is no number
+        known = False
+    if not known:
+        raise InputError(
+            f"the environment variable {variable} names the proxy {redact(address)!r}, which cannot be used",
+            remedy=f"name one of {', '.join(keys)}, unset {variable}, or put {parts.hostname} into NO_PROXY",
+        )
+    return Proxy(address, variable)
+
+
+def _goes_direct(host: str) -> bool:
+    """Whether calls to a host need no proxy."""
+    exceptions = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
+    if host == "localhost" or "*" in map(str.strip, exceptions.split(",")) or proxy_bypass(host):
+        return True
+    try:
+        number = ip_address(host)
+    except ValueError:
+        return False
+    for net in (one.strip() for one in exceptions.split(",") if "/" in one):
+        with contextlib.suppress(ValueError):  # no net of addresses
+            if number in ip_network(net, strict=False):
+                return True
+    return number.is_loopback
+
+
+def guarded_client(limits: Limits, proxy: Proxy | None = None) -> openai.DefaultHttpxClient:
+    """The official client's HTTP client, by a proxy if there is one, under `limits`.
 
     Redirects are not followed: the body, a user's video, would be sent to an address that the configuration does not
     name. Compressed answers are neither requested nor read, because a few bytes may expand without limit.
     """
+    try:
+        certificates = httpcore2.default_ssl_context()
+    except OSError as error:
+        raise InputError(
+            f"the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read: {error}",
+            remedy="name a file with certificates (PEM), or unset it",
+        ) from None
     client = openai.DefaultHttpxClient(
         timeout=None,
+        proxy=proxy and proxy.address,
+        trust_env=False,
+        verify=certificates,
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [lambda response: _refuse_compressed(response.headers)]},

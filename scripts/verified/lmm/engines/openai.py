@@ -67,23 +67,23 @@ class OpenAI:
     def __init__(self, settings: EngineSettings, first_wait: float = 0.5, longest_wait: float = 120.0):
         import openai
 
-        from verified.lmm.engines.guarded_http import Limits, Refused, guarded_client
+        from verified.lmm.engines.guarded_http import Limits, Refused, guarded_client, proxy_of
 
         self.settings, self.model, self.revision = settings, settings.model, settings.revision
-        key = os.environ.get(settings.api_key_variable)
+        key = key_of(settings)
         if not key and settings.base_url is None:
             raise InputError(
                 f"the environment variable {settings.api_key_variable} holds no API key",
                 remedy="set it, or name another with api_key_variable",
             )
-        keep_secret(key)
         self.limits = Limits()
+        self.proxy = proxy_of(settings.base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
         self.client = openai.OpenAI(
             api_key=key or "none",
             base_url=settings.base_url,
             timeout=settings.timeout_seconds,
             max_retries=0,
-            http_client=guarded_client(self.limits),
+            http_client=guarded_client(self.limits, self.proxy),
         )
         self.errors, self.refused = openai, Refused
         self.first_wait, self.longest_wait, self.free_at = first_wait, longest_wait, 0.0
@@ -194,12 +194,17 @@ class OpenAI:
             reply = Reply("", "error", "timeout", f"no whole answer in {self.limits.seconds:g} s")
         except self.errors.APIConnectionError as error:
             if not self.answered and _connection_refused(error):
+                place, remedy = self.address, "start the endpoint, or correct base_url"
+                if self.proxy:
+                    variable, place = self.proxy.variable, f"the proxy {redact(self.proxy.address)}"
+                    place, remedy = f"{place}, which {variable} names", f"start it, unset {variable}, or set NO_PROXY"
                 raise NotNow(
                     "outage",
-                    f"{self.model}: no connection, nobody listens at {self.address}",
-                    remedy="start the endpoint, or correct base_url, and run again; all answers so far are kept",
+                    f"{self.model}: no connection, nobody listens at {place}",
+                    remedy=f"{remedy}, and run again; all answers so far are kept",
                 ) from None
-            reply = Reply("", "error", "connection", str(error.__cause__ or error)[:DETAIL])
+            way = f" (by the proxy {redact(self.proxy.address)} of {self.proxy.variable})" if self.proxy else ""
+            reply = Reply("", "error", "connection", f"{error.__cause__ or error}{way}"[:DETAIL])
         except (self.errors.APIStatusError, ErrorInAnswer) as error:
             reply, named = self._refusal(error)
         return mask_key(reply), named
@@ -253,6 +258,26 @@ class OpenAI:
                 f"answered calls; the last error: {reply.detail}",
                 remedy="all answers so far are kept; run again when it is up, which sends only the missing calls",
             )
+
+
+def key_of(settings: EngineSettings) -> str | None:
+    """The key of a role, registered as a secret. Raises InputError for letters that no key has."""
+    key = os.environ.get(settings.api_key_variable)
+    for secret in {key, key and key.strip()}:
+        keep_secret(secret)
+    odd = {
+        "a line end": set("\r\n"),
+        "white space": {letter for letter in key or "" if letter.isspace()} - set("\r\n"),
+        "quotes": set("\"'`‘’“”„«»"),
+        "letters outside ASCII": {letter for letter in key or "" if not letter.isascii() and not letter.isspace()},
+        "control characters": {chr(code) for code in (*range(9), *range(14, 28), 127)},
+    }
+    if found := [name for name, letters in odd.items() if letters & set(key or "")]:
+        raise InputError(
+            f"the environment variable {settings.api_key_variable} holds {' and '.join(found)}, which no key has",
+            remedy=f"export it again without them: {settings.api_key_variable}=$(tr -d '[:space:]' < FILE)",
+        )
+    return key
 
 
 def _connection_refused(error: BaseException | None) -> bool:
