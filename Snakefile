@@ -69,6 +69,7 @@ rule:
 onstart:
     disable_rate_limit(workflow)
     announce_latency(workflow.execution_settings.latency_wait)
+    print_progress()
 
 
 onsuccess:

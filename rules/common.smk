@@ -19,6 +19,7 @@ from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt, shard_priority
 from verified.runtime.snakemake_workarounds import disable_rate_limit, rerun_incomplete
 from verified.runtime.announcements import announce, announce_latency
+from verified.runtime.progress import print_progress
 from verified.runtime.wildcards import key_of, shard_names
 from verified.config import load
 from verified.config.params import announce_operational, deciding

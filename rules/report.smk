@@ -4,6 +4,7 @@ from verified.io.pages import TABLE, page_digest
 from verified.report import CAPTIONS_PAGE, FRONT_PAGE
 from verified.report.contents import browser_facts, browser_inputs, caption_models, front_corpora
 from verified.tables.inputs import leading_tables
+from verified.tables.shown import concerns_paper
 
 CORPORA = front_corpora(settings)
 
@@ -27,11 +28,15 @@ rule summarise_report:
         validity=of_datasets("statistics/validity.json", shown_datasets(settings, "has_truth")),
     output:
         summary=f"{HOME}/report/summary.html",
-        verdicts=report(
-            f"{HOME}/report/verdicts.html",
-            caption="../report/verdicts.rst",
-            category="Verdicts",
-            labels={"page": "all published figures"},
+        verdicts=(
+            report(
+                f"{HOME}/report/verdicts.html",
+                caption="../report/verdicts.rst",
+                category="Verdicts",
+                labels={"page": "all published figures"},
+            )
+            if concerns_paper(map(settings.datasets.get, shown_datasets(settings)))
+            else f"{HOME}/report/verdicts.html"
         ),
     log:
         f"logs/{settings.name}/summarise_report.log",

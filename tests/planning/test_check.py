@@ -91,7 +91,7 @@ def test_a_sound_set_up_passes_with_a_call_of_each_kind(lab, capsys):
     assert all(body["max_tokens"] == 768 for body in served.bodies), "as many as a real answer may have"
     shown = "\n".join(lines)
     for words in (
-        "4 moments, test 1, train 2, val 1",
+        "4 moments by split: test 1, train 2, val 1",
         "2 of 2 videos were opened, all can be read",
         "LAB_KEY is set",
         "answers text in",
@@ -151,7 +151,7 @@ def test_an_endpoint_that_does_not_answer_is_named_with_its_remedy(lab, capsys, 
         lab(served.url if UNANSWERED[words] else "http://127.0.0.1:9/v1")
         status, lines = check(capsys)
     named = problems(lines)
-    assert status == 1 and lines[-1].startswith(f"{len(named)} problems")
+    assert status == 1 and lines[-1].startswith(f"{len(named)} problem")
     matching = [line for line in named if all(word in line for word in words.split("|"))]
     assert len(matching) == 1 and matching[0].endswith(")"), "a remedy in brackets ends it\n" + "\n".join(lines)
 

@@ -29,6 +29,8 @@ def test_a_command_in_this_process(arguments, file, tmp_path, monkeypatch, capsy
         assert_told(shown.err)
     else:
         assert status == 0 and shown.out
+        if (arguments, file.stem) == (("quote",), "nano"):
+            assert "made up to 3 times" in shown.out, "an attempt is paid too"
     assert not any(tmp_path.rglob("results/*.jsonl")), "a command that only reads has built something"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from given import fig
 
-from verified.report.front import Corpus, facts, recalls
+from verified.report.front import Corpus, facts, recalls, soundness
 from verified.report.summary import omitted_tables, write_summary
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
@@ -73,8 +73,8 @@ CELLS = [
 
 
 def test_the_front_page_names_the_run_and_its_figures_beside_chance():
-    text = facts([corpus()], CELLS, {"llm": "a-model", "image_lmm": "a-model"})
-    assert "20 moments" in text and "written by a-model" in text and "2 retrieval models" in text
+    text = facts([corpus()], CELLS, {"llm": "a-model", "image_lmm": "a-model", "video_lmm": "hand-written"})
+    assert "20 moments" in text and "written by a-model, a person" in text and "2 retrieval models" in text
     assert "1 to 3 trainings each, asked 10 queries about 5 videos" in text
     shown = recalls([corpus()], CELLS)
     assert (
@@ -82,4 +82,17 @@ def test_the_front_page_names_the_run_and_its_figures_beside_chance():
     )
     assert "chance 20.0" in shown and "&lt;mine&gt;" in shown and "30.0¹" in shown
     assert shown.count("<circle") == 3 and shown.count('fill="var(--paper)"') == 1, "COG is hollow"
+    assert shown.count('class="chance"') == 2, "beside the dots of a row, not through its name"
     assert recalls([corpus()], []) == ""
+
+
+def test_the_head_counts_every_aim_below_it():
+    check = {"check": "c", "aim": "> 0", "value": 1.0, "low": None, "high": None}
+    shown = soundness([{**check, "met": met} for met in (True, True, None, False)])
+    assert "2 of 4 aims are met, 1 cannot be told" in shown and shown.count("<li") == 4
+
+
+def test_a_run_without_published_figures_says_nothing_of_them(tables, tmp_path):
+    (tables / "reproduction.csv").unlink()
+    write_summary(tables, tmp_path / "summary.html", tmp_path / "verdicts.html", ["main-4"])
+    assert "paper" not in (tmp_path / "summary.html").read_text(encoding="utf-8").partition("</style>")[2]

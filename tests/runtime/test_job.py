@@ -1,11 +1,15 @@
 """A job ends with the Snakemake that started it, also when that died before the job could ask to be told."""
 
+import logging
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from verified.runtime.progress import JobLines
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
@@ -79,3 +83,12 @@ def test_a_job_may_start_processes_of_its_own_without_running_its_script_again(t
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
     assert run.returncode == 0, run.stdout
     assert (tmp_path / "names").read_text() == "shard-00 shard-01 shard-02"
+
+
+def test_a_run_in_a_pipe_prints_its_finished_jobs_from_time_to_time(capsys):
+    lines = JobLines(every=0.05)
+    for done in (3, 4):
+        lines.handle(logging.makeLogRecord({"event": "progress", "done": done, "total": 66}))
+    lines.handle(logging.makeLogRecord({"event": "job_info"}))
+    time.sleep(0.3)
+    assert ": 4 of 66 jobs are finished" in capsys.readouterr().err

@@ -10,7 +10,9 @@ from verified.benchmark.published import Place, read_published
 from verified.io.jsonl import write_json
 from verified.tables.collect import Cell, Collection
 from verified.tables.reproduction import (
+    ABSENT,
     HEADER,
+    published_table,
     range_without,
     reproduction,
 )
@@ -64,6 +66,16 @@ def verdicts(folder: Path, given: Shown | None = None, **changes) -> dict[tuple,
     return {
         tuple(row[key] for key in ("table", "dataset", "train", "metric")): row for row in rows if not row["method"]
     }
+
+
+def test_a_data_set_that_is_no_part_of_the_run_is_one_line(tmp_path):
+    rows = reproduction(settings(), collection(tmp_path), published())
+    shown = published_table(rows).rows
+    others = {row["dataset"] for row in rows} - {"Charades-FIG"}
+    assert len(others) == 2 and sum(row[1] in others for row in shown) == 2
+    assert sum(row[1] == "Charades-FIG" for row in shown) == sum(row["dataset"] == "Charades-FIG" for row in rows)
+    absent = next(row for row in shown if row[1] == "DiDeMo-FIG")
+    assert absent[-1] == f"{sum(row['dataset'] == 'DiDeMo-FIG' for row in rows)} figures: {ABSENT.format('DiDeMo-FIG')}"
 
 
 def test_figures_that_round_to_the_published_ones_are_reproduced(tmp_path):

@@ -94,6 +94,7 @@ def export(arguments: argparse.Namespace) -> int:
     from verified.config import read
     from verified.export.facts import export_folders
     from verified.planning.running import run_workflow
+    from verified.runtime.checksums import TIMESTAMP
 
     forms, archives = known_forms(), known_archives()
     if unknown := [form for form in arguments.form if form not in forms | archives]:
@@ -108,6 +109,8 @@ def export(arguments: argparse.Namespace) -> int:
         )
     status = run_workflow(arguments, "--", *folders) if folders else 0
     if status == 0:
+        for folder in folders:
+            Path(folder, TIMESTAMP).unlink(missing_ok=True)  # of Snakemake, and no part of an export
         lines = [*folders, *(named(archives[form])(settings, arguments.configfile) for form in written)]
         print("\n".join(["Exported:", *(f"  {line}" for line in lines)]))
     return status

@@ -32,6 +32,8 @@ def show_quote(arguments: argparse.Namespace) -> None:
         "known: calls that the ledger already holds. Tokens are estimates; a clip's frames and keyframes not yet cut "
         "count as the most the configuration allows. Money and GPU-hours follow from the configured prices and rates."
     )
+    if (attempts := config.generation.attempts) > 1 and totals(rows)["calls"]:
+        print(f"A call whose answer cannot be read is made up to {attempts} times, and each time is paid.")
     for row in rows:
         if row["pictures_unknown"]:
             print(

@@ -80,7 +80,8 @@ def check(arguments: argparse.Namespace) -> int:
     for finding in findings(settings, files, arguments.offline, arguments.cluster):
         levels.append(finding.level)
         print(redact(str(finding)), flush=True)
-    print(f"{levels.count('problem')} problems, {levels.count('note')} notes")
+    counts = {level: levels.count(level) for level in ("problem", "note")}
+    print(", ".join(f"{count} {level}{'s' * (count != 1)}" for level, count in counts.items()))
     return 1 if "problem" in levels else 0
 
 

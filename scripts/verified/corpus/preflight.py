@@ -220,7 +220,7 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
         remedy = f"first: row {unusable[0]['row']}, {unusable[0]['detail']}; correct the rows or have them left out"
         yield Finding("note" if moments else "problem", f"{key}.moments", message, remedy)
     else:
-        splits = "" if division else f", {_splits(moments)}"
+        splits = "" if division else f" by split: {_splits(moments)}"
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments{splits}")
     if others := other_files(folder.folder):
         remedy = "videos among them are found once their names have an ending that is usual for their format"

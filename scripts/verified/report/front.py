@@ -10,6 +10,7 @@ from verified.benchmark.tiou import guessed_recall
 from verified.io.fig import read_splits
 from verified.io.pages import MODELS, clock, colour_of, thumb
 from verified.io.text_tables import read_csv
+from verified.lmm.cassette import HAND_WRITTEN
 from verified.report.captions import Thumbnails
 from verified.tables.table import aim_text, format_value
 
@@ -62,7 +63,8 @@ def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[s
         videos = len({row["video"] for row in corpus.rows})
         shown.append((f"{len(corpus.rows):,} moments", f"in {videos:,} videos of {corpus.title} ({corpus.kind}){more}"))
     fine = sum("fig_desc" in row for corpus in corpora for row in corpus.rows)
-    wrote = f"written by {', '.join(dict.fromkeys(models.values()))}" if models else "as they were published"
+    writers = ("a person" if model == HAND_WRITTEN else model for model in models.values())
+    wrote = f"written by {', '.join(dict.fromkeys(writers))}" if models else "as they were published"
     shown.append((f"{fine:,} fine captions", wrote))
     tested = list(dict.fromkeys(row["method"] for row in cells if row["table"] in ("main-4", "main-5")))
     if tested:
@@ -83,8 +85,8 @@ def soundness(checks: Sequence[Mapping]) -> str:
     aimed = sorted((check for check in checks if check["aim"]), key=lambda check: check["met"] is not False)
     if not aimed:
         return ""
-    judged = [check for check in aimed if check["met"] is not None]
-    head = f"Is it sound? {sum(bool(check['met']) for check in judged)} of {len(judged)} aims are met"
+    met, told = (sum(check["met"] is value for check in aimed) for value in (True, None))
+    head = f"Is it sound? {met} of {len(aimed)} aims are met" + (f", {told} cannot be told" if told else "")
     return f'<section><h2>{head}</h2><ul class="aims">{"".join(map(_aim, aimed))}</ul></section>\n'
 
 
@@ -224,7 +226,7 @@ def upper_bound(values: Sequence[float]) -> float:
 
 def dot_panel(title: str, rows: Sequence[ModelRow], chance: float | None) -> str:
     """A figure: a row per model, hollow dots trained on coarse and filled ones on fine captions, lines for intervals, a
-    dashed line at chance. Its content is also text, for screen readers.
+    dashed line at chance beside the dots. Its content is also text, for screen readers.
     """
     dots = [dot for row in rows for dot in (row.coarse, row.fine) if dot]
     top = upper_bound([max(dot.value, dot.high or 0.0) for dot in dots] + [chance or 0.0])
@@ -246,7 +248,9 @@ def dot_panel(title: str, rows: Sequence[ModelRow], chance: float | None) -> str
     if chance is not None:
         left = chance < 0.6 * top
         label_side = f'dx="{5 if left else -5}" text-anchor="{"start" if left else "end"}"'
-        out.append(f'<line class="chance" x1="{at(chance)}" x2="{at(chance)}" y1="{HEAD - 6}" y2="{foot}"/>')
+        for top_of_row in range(HEAD, foot, ROW):  # beside dots alone, not through the names above them
+            ends = f'y1="{top_of_row + LANE - 9}" y2="{top_of_row + LANE + 9}"'
+            out.append(f'<line class="chance" x1="{at(chance)}" x2="{at(chance)}" {ends}/>')
         out.append(f'<text class="tick" x="{at(chance)}" y="{HEAD - 8}" {label_side}>chance {chance:.1f}</text>')
     for number, row in enumerate(rows):
         y, colour = HEAD + number * ROW, colour_of(row.name)

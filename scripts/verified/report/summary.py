@@ -12,7 +12,7 @@ from verified.io.text_tables import read_csv
 from verified.report import FRONT_PAGE
 from verified.report.front import Corpus, facts, missing, moments, read_cells, recalls, soundness
 
-NONE_JUDGED = "None of the {:,} figures that the paper prints is about what this run computed."
+NONE_JUDGED = "No figure that the paper prints is about what this run computed."
 NOT_TRAINED = "no retrieval model was trained for it"
 FRONT = """
 .h-screen:has(.verified) { align-items: flex-start; }
@@ -64,16 +64,17 @@ def write_summary(
     The part answers in one screen (see `front`), the plain `warning` first if there is one. Below it the `leading`
     tables, the check against the demo's truth if there is one (`checks`: its rows) and the verdicts are folded.
     """
-    verdicts = [row for _, row in read_csv(tables / "reproduction.csv", ())]
+    compared = tables / "reproduction.csv"
+    verdicts = [row for _, row in read_csv(compared, ())] if compared.is_file() else []
     cells = read_cells(tables / "all.csv")
     judged = any(row["verdict"] != "not attempted" for row in verdicts)
-    none = NONE_JUDGED.format(len(verdicts))
     parts = [f"<style>{nested_style(FRONT_PAGE)}{FRONT}</style>", '<div class="verified">']
     if warning:
         parts.append(f'<p class="warning">{html.escape(warning)}</p>')
     if corpora:
         parts += [facts(corpora, cells, models), soundness(checks), recalls(corpora, cells), moments(corpora)]
-    parts.append(missing([*omitted_tables(tables), *([] if judged else [none])]))
+    none = [NONE_JUDGED] if verdicts and not judged else []
+    parts.append(missing([*omitted_tables(tables), *none]))
     parts.append("<section><h2>Tables</h2>")
     for name in dict.fromkeys([*leading, "validity", "verdicts"]):
         page = tables / f"{name}.html"
@@ -83,7 +84,7 @@ def write_summary(
     write_text(target, "\n".join([*parts, "</section></div>\n"]))
     page = [
         "<h1>A verdict for every published figure</h1>",
-        *([] if judged else [f"<p>{html.escape(none)}</p>"]),
+        *(f"<p>{html.escape(line)}</p>" for line in none),
         wide(reasons(verdicts)),
     ]
     if judged:

@@ -4,6 +4,8 @@ tqdm is unsuitable: its bar redraws itself by carriage returns, which become one
 """
 
 import logging
+import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -25,7 +27,7 @@ def duration(seconds: float) -> str:
 class Progress:
     """Counts finished items and logs a line at most every `every` seconds, and one at the end."""
 
-    def __init__(self, label: str, total: int, unit: str = "items", every: float = 5.0):
+    def __init__(self, label: str, total: int, unit: str = "items", every: float = 60.0):
         self.label, self.total, self.unit, self.every = label, total, unit, every
         self.done = 0
         self.started = self.last = time.monotonic()
@@ -63,3 +65,28 @@ def track(items: Iterable[Item], label: str, total: int, unit: str = "items") ->
         yield item
         progress.step()
     progress.finish()
+
+
+class JobLines(logging.Handler):
+    """Prints a line a minute on the finished jobs of this Snakemake, where its progress bars cannot be drawn."""
+
+    def __init__(self, every: float = 60.0):
+        super().__init__()
+        self.every, self.started, self.line = every, time.monotonic(), "no job is finished yet"
+        threading.Thread(target=self._print, daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note the numbers of an event of progress."""
+        if getattr(record, "event", None) == "progress":
+            self.line = f"{getattr(record, 'done', 0)} of {getattr(record, 'total', 0)} jobs are finished"
+
+    def _print(self) -> None:
+        while True:
+            time.sleep(self.every)
+            print(f"after {duration(time.monotonic() - self.started)}: {self.line}", file=sys.stderr, flush=True)
+
+
+def print_progress() -> None:
+    """Print `JobLines` if standard error is a file or a pipe; for `onstart`."""
+    if not sys.stderr.isatty():
+        logging.getLogger("snakemake.logging").addHandler(JobLines())

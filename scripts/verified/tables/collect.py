@@ -21,7 +21,7 @@ from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.results import PerQuery, read_metrics, read_per_query
 from verified.io.jsonl import read_json
 from verified.tables.layout import FOLDERS, TITLES, UNTRAINED, Column, PaperTable, Row, model_of, title_of
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, format_value, p_or_why
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why
 
 RATERS = "needs people: three grades for each of 100 captions"
 
@@ -250,19 +250,6 @@ def _pairs(table: PaperTable, column: Column, cells: dict[tuple[Row, Column], Ce
     if pairs:
         return pairs
     return [(first, second) for first, second, *_ in ranked_rivals(table, column, cells)]
-
-
-def gain_lines(listed: list[Gain]) -> list[str]:
-    """A sentence per pair of runs for a table's foot."""
-    by_pair: dict[tuple, list[str]] = {}
-    for gain in listed:
-        value = gain.points.value if isinstance(gain.points, Estimate) else gain.points
-        text = f"{gain.metric} {'+' if value >= 0 else ''}{format_value(gain.points, DIGITS)}"
-        by_pair.setdefault((gain.dataset, gain.first, gain.second, gain.test), []).append(text)
-    return [
-        f"{dataset}, {first} minus {second}, tested on {test}: {', '.join(texts)}."
-        for (dataset, first, second, test), texts in by_pair.items()
-    ]
 
 
 def gains_table(listed: list[Gain]) -> Table:

@@ -20,15 +20,14 @@ from verified.benchmark.published import VERDICTS, Place, Published, plain, roun
 from verified.errors import InputError
 from verified.tables.collect import RATERS, Cell, Collection
 from verified.tables.layout import TABLES, Column, PaperTable, Row
-from verified.tables.shown import Shown
+from verified.tables.shown import PAPER, Shown
 from verified.tables.table import Table
 
 HEADER = (*Place._fields, "value", "ours", "difference", "tolerance", "verdict", "note")
 MARGIN, SHARE = 1.0, 0.1
 """Tolerance of an interval in points, or as a share of the published figure if that is more."""
 COARSE_INSTANCES_TOLERANCE = 3
-CAPTIONS = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
-"""Rows of the released files, as in `config/sources.csv`."""
+ABSENT = "{} is not part of this run"
 FEATURES = "needs the videos or the authors' feature archives, and a trained model"
 
 
@@ -48,7 +47,7 @@ def reproduction(settings: Shown, collection: Collection, published: Published) 
         elif place.task == "user-study" and cell.value is None:
             rows.append(_row(place, figure, None, "not attempted", RATERS))
         elif name is None:
-            rows.append(_row(place, figure, None, "not attempted", f"{place.dataset} is not part of this run"))
+            rows.append(_row(place, figure, None, "not attempted", ABSENT.format(place.dataset)))
         elif place.method and cell.value is None and settings.datasets[name].source.annotations_given:
             rows.append(_row(place, figure, None, "not attempted", FEATURES))
         else:
@@ -63,9 +62,19 @@ def place_of(table: PaperTable, row: Row, column: Column, dataset: str) -> Place
 
 
 def published_table(rows: list[dict]) -> Table:
-    """Every published figure with ours and the verdict: the rows of `reproduction`."""
+    """Every published figure with ours and the verdict: the rows of `reproduction`, but one line for all figures of a
+    data set that is no part of the run.
+    """
+    absent = {row["dataset"] for row in rows if row["note"] == ABSENT.format(row["dataset"])}
+    shown = [row for row in rows if row["dataset"] not in absent]
+    for dataset, count in Counter(row["dataset"] for row in rows if row["dataset"] in absent).items():
+        empty = dict.fromkeys(HEADER)
+        shown.append(
+            empty
+            | {"dataset": dataset, "verdict": "not attempted", "note": f"{count} figures: {ABSENT.format(dataset)}"}
+        )
     return Table(
-        "reproduction", "the published figures and ours", HEADER, [list(row.values()) for row in rows], digits=4
+        "reproduction", "the published figures and ours", HEADER, [list(row.values()) for row in shown], digits=4
     )
 
 
@@ -120,7 +129,7 @@ def _tolerance(place: Place, figure: str, cell: Cell) -> float:
 def _note(place: Place, figure: str, values: Mapping, verdict: str, seed: int) -> str:
     notes = []
     measured = values.get(place.train.lower(), values)
-    captions, paper = measured.get("captions"), CAPTIONS.get(place.dataset)
+    captions, paper = measured.get("captions"), PAPER.get(place.dataset)
     if None not in (captions, paper) and captions != paper:
         notes.append(f"ours counts {captions} captions, the paper {paper}; it does not say which it left out")
         if place.task == "many-to-many" and captions > paper:

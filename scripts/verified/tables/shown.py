@@ -3,6 +3,9 @@
 They are a param of `build_tables`: changing another key, such as a number of threads, does not rebuild the tables.
 """
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from verified.config import Config
 from verified.config.base import Section
 from verified.config.folders import shown_datasets
@@ -66,6 +69,24 @@ class Shown(Section):
     choose_by: str
     lock: str
     """The file that pins models to commits."""
+
+
+PAPER = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
+"""Titles of the paper's data sets, with the rows of their released files as in `config/sources.csv`."""
+
+
+class Titled(Protocol):
+    """A data set of a configuration, or of its tables."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def source(self) -> SourceSection | type[SourceSection]: ...
+
+
+def concerns_paper(datasets: Iterable[Titled]) -> bool:
+    """Whether one is the paper's or the demo, so that the paper's figures stand beside the run's."""
+    return any(dataset.title in PAPER or not dataset.source.comparable for dataset in datasets)
 
 
 def select_shown(settings: Config) -> Shown:

@@ -14,7 +14,7 @@ from verified.errors import InputError
 from verified.io.files import write_text
 from verified.runtime.project import commit
 from verified.tables.added.availability import availability_lines
-from verified.tables.collect import Cell, Collection, Gain, gain_lines, gains, gains_table
+from verified.tables.collect import Cell, Collection, Gain, gains, gains_table
 from verified.tables.layout import TABLES, TITLES, UNTRAINED, PaperTable, title_of
 from verified.tables.render import (
     Block,
@@ -30,7 +30,7 @@ from verified.tables.render import (
     values,
 )
 from verified.tables.reproduction import place_of, published_table, reproduction, verdict_table
-from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole
+from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole, concerns_paper
 from verified.tables.table import Estimate, Table, Value
 from verified.weights.lock import read_lock
 from verified.weights.records import Wanted
@@ -58,10 +58,11 @@ def write_tables(
     `published` are the paper's figures; they are shown next to ours if the data set is the paper's, never with the
     demo. `simple` are the tables outside the paper. Raises InputError if two tables have one name.
     """
-    lines = provenance(settings, collection, project)
-    tidy, every_gain = _write_paper(folder, settings, collection, published, lines) if settings.datasets else ([], [])
+    data = provenance(settings, collection, project)
+    lines = [*data, *retrieval(settings, collection)]
+    tidy, every_gain = _write_paper(folder, settings, collection, published, data) if settings.datasets else ([], [])
     simple = [*simple, *([gains_table(every_gain)] if every_gain else [])]
-    if published and settings.datasets:
+    if published and concerns_paper(settings.datasets.values()):
         rows = reproduction(settings, collection, published)
         judged = any(row["ours"] is not None for row in rows)
         write_simple(folder, published_table(rows), lines, judged)  # its figures are in the tidy frame already
@@ -125,7 +126,7 @@ def tidy_rows(table: Table) -> list[dict]:
 def _write_paper(
     folder: Path, settings: Shown, collection: Collection, published: Published, lines: list[str]
 ) -> tuple[list[dict], list[Gain]]:
-    """Write the paper's tables; returns their rows of the tidy frame and the gains in their feet."""
+    """Write the paper's tables; returns their rows of the tidy frame and their gains."""
     tidy, every_gain = [], []
     for table in TABLES:
         extra = collection.extra_rows()
@@ -139,15 +140,16 @@ def _write_paper(
                 for (row, column), cell in block.cells.items():
                     figure = published.get(place_of(table, row, column, block.title))
                     cell.published = None if figure is None else plain(figure)
-        block_gains = [
-            gain
-            for block, name in zip(blocks, settings.datasets)
-            for gain in gains(table, collection, name, block.title, block.cells)
-        ]
-        every_gain += block_gains
+        for block, name in zip(blocks, settings.datasets):
+            every_gain += gains(table, collection, name, block.title, block.cells)
         graded = any(column.task == "user-study" for column in table.columns)
-        below = [*lines, *studies(settings, collection)] if graded else lines
-        notes = [*remarks(blocks), *explanation(table, blocks, collection), *gain_lines(block_gains)]
+        trained = any(row.method for row in table.rows)
+        below = [
+            *lines,
+            *(studies(settings, collection) if graded else ()),
+            *(retrieval(settings, collection) if trained else ()),
+        ]
+        notes = [*remarks(blocks), *explanation(table, blocks, collection)]
         cells = [cell for block in blocks for cell in block.cells.values()]
         page = any(cell.value is not None or cell.published is not None for cell in cells)
         _write_forms(folder, sheet(table, blocks), notes, below, page)
@@ -193,7 +195,7 @@ def _difference(cell: Cell) -> float | None:
 
 
 def provenance(settings: Shown, collection: Collection, project: Path) -> list[str]:
-    """Lines naming data, models, seeds, code, counts and the hash of the ground truth."""
+    """Lines naming data, the models that wrote captions, seed and code."""
     lines = [
         f"Configuration {settings.name}, seed {settings.seed}, {commit(project)}.",
         *(_data(name, data_set) for name, data_set in settings.datasets.items()),
@@ -219,13 +221,20 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
             lines.append(f"{', '.join(doubtful)}: {NOT_TRUSTED}")
         if (by := settings.choose_by) != "confidence":
             lines.append(f"Highest and lowest captions are not by confidence here, but by annotations.choose_by: {by}.")
-    if collection.runs:
-        lines.append(
-            f"Retrieval on {_model_name(settings.video_backbone, locked)} video and "
-            f"{_model_name(settings.text_encoder, locked)} text features, "
-            f"training seeds: {_seeds(collection)}."
-        )
-    return [*lines, *availability_lines(settings, collection), *_tests(settings, collection)]
+    return [*lines, *availability_lines(settings, collection)]
+
+
+def retrieval(settings: Shown, collection: Collection) -> list[str]:
+    """Lines naming the features, training seeds and ground truths of retrieval runs, if there are any."""
+    if not collection.runs:
+        return []
+    locked = read_lock(settings.lock)["models"]
+    features = (
+        f"Retrieval on {_model_name(settings.video_backbone, locked)} video and "
+        f"{_model_name(settings.text_encoder, locked)} text features, "
+        f"training seeds: {_seeds(collection)}."
+    )
+    return [features, *_tests(settings, collection)]
 
 
 def studies(settings: Shown, collection: Collection) -> list[str]:
