@@ -91,4 +91,5 @@ def test_a_run_in_a_pipe_prints_its_finished_jobs_from_time_to_time(capsys):
         lines.handle(logging.makeLogRecord({"event": "progress", "done": done, "total": 66}))
     lines.handle(logging.makeLogRecord({"event": "job_info"}))
     time.sleep(0.3)
+    lines.close()
     assert ": 4 of 66 jobs are finished" in capsys.readouterr().err

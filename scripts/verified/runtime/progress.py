@@ -73,6 +73,7 @@ class JobLines(logging.Handler):
     def __init__(self, every: float = 60.0):
         super().__init__()
         self.every, self.started, self.line = every, time.monotonic(), "no job is finished yet"
+        self.ended = threading.Event()
         threading.Thread(target=self._print, daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -80,9 +81,13 @@ class JobLines(logging.Handler):
         if getattr(record, "event", None) == "progress":
             self.line = f"{getattr(record, 'done', 0)} of {getattr(record, 'total', 0)} jobs are finished"
 
+    def close(self) -> None:
+        """End the lines."""
+        self.ended.set()
+        super().close()
+
     def _print(self) -> None:
-        while True:
-            time.sleep(self.every)
+        while not self.ended.wait(self.every):
             print(f"after {duration(time.monotonic() - self.started)}: {self.line}", file=sys.stderr, flush=True)
 
 
