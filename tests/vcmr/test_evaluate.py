@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusals import refused
+from running import PROJECT
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_submission, write_submission
+from verified.cli.forms import SUBMISSION
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 METRICS = sorted(FIXTURES.glob("eval_0*.json")) + sorted(FIXTURES.glob("eval_1*.json"))
@@ -36,7 +38,7 @@ def printed(capsys, *arguments) -> dict:
     """The metrics of the TVR evaluator."""
     assert main(["evaluate", *map(str, arguments), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    return {name: found[name] for name in found if name not in ("further", "notes")}
+    return {name: found[name] for name in found if name in ("VCMR", "SVMR", "VR") or name.endswith("_by_type")}
 
 
 @pytest.mark.parametrize("file", METRICS, ids=lambda file: file.stem)
@@ -131,7 +133,11 @@ def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
     assert overlap == {"VCMR": 50.0, "SVMR": 66.67}  # 0 and 1; a third and 1
     assert "mIoU" not in evaluation.metrics["SVMR"]
     assert main(["evaluate", *map(str, files)]) == 0
-    assert re.search(r"0\.7-r100.* mIoU .*\n.* 66\.67 ", capsys.readouterr().out, re.MULTILINE)
+    shown = capsys.readouterr().out
+    assert "2 queries in 2 videos; percent" in shown
+    assert re.search(r"^SVMR mIoU +66\.67  \[", shown, re.MULTILINE)
+    bounds = evaluation.intervals["SVMR"]["mIoU"]
+    assert bounds["low"] < bounds["value"] < bounds["high"]
 
 
 def test_a_written_submission_is_read_back_and_has_the_same_bytes(tmp_path):
@@ -149,3 +155,13 @@ def test_a_gzip_bomb_is_refused_before_it_unpacks(tmp_path):
     (tmp_path / "submission.json").write_bytes(gzip.compress(b" " * 2**28))
     with refused("submission.json", "100 times"):
         read_submission(tmp_path / "submission.json")
+
+
+def test_the_submission_of_the_help_is_that_of_the_page_and_scores(tmp_path, capsys):
+    assert f"```json\n{SUBMISSION}\n```" in (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    truth = [{"desc_id": 7, "video": "street", "time": [2.0, 8.0]}]
+    metrics = printed(capsys, *written(tmp_path, truth, json.loads(SUBMISSION)))
+    assert metrics["VCMR"]["0.7-r1"] == metrics["VR"]["r1"] == 100
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--help"])
+    assert SUBMISSION in capsys.readouterr().out

@@ -29,6 +29,8 @@ class Command:
     help: str
     options: tuple[Option, ...]
     run: Run
+    more: str
+    """Lines below its options, such as the form of a file."""
     example: str
     """A command line that shows its usual use; it runs after `make tables`, unless a comment asks for more."""
     page: str
@@ -44,7 +46,7 @@ class Command:
             add(parser)
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.description = "\n".join(textwrap.wrap(self.help, HELP_WIDTH))
-        parser.epilog = f"example:\n  {self.example}\n\nmore: {self.page}"
+        parser.epilog = f"{self.more}{self.more and chr(10) * 2}example:\n  {self.example}\n\nmore: {self.page}"
         parser.set_defaults(run=self.run, checks_itself=self.checks_itself)
 
 
@@ -54,15 +56,15 @@ COMMANDS: dict[str, Command] = {}
 
 
 def command(
-    words: str, text: str, *options: Option, example: str, page: str, checks_itself: bool = False
+    words: str, text: str, *options: Option, example: str, page: str, more: str = "", checks_itself: bool = False
 ) -> Callable[[Run], Run]:
     """Declare the function below as a command; its exit status is the function's result, 0 for None.
 
-    `text`, `example` and `page` are its help (see `Command`).
+    `text`, `more`, `example` and `page` are its help (see `Command`).
     """
 
     def declare(run: Run) -> Run:
-        COMMANDS[words] = Command(words, text, options, run, example, page, run.__module__, checks_itself)
+        COMMANDS[words] = Command(words, text, options, run, more, example, page, run.__module__, checks_itself)
         return run
 
     return declare

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable
 
 from verified.cli.command import JSON, NMS_THRESHOLD, PARTIAL, command, flag, folder, only_for, several, tiou
-from verified.cli.forms import form_of, forms
+from verified.cli.forms import SUBMISSION, form_of, forms
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -25,6 +25,7 @@ def _listed(texts: Iterable[str]) -> str:
     example="verified evaluate results/demo/annotations/fig/test.jsonl "
     "results/demo/retrieval/xml/fig/seed-2018/fig/submission.json.gz",
     page="docs/benchmark.md",
+    more=f"a submission of moments (rows: number of a video, start, end, score; the best first):\n{SUBMISSION}",
 )
 def evaluate(arguments: argparse.Namespace) -> None:
     """Print measures to standard output and notes to standard error; raises InputError on unusable files."""

@@ -88,10 +88,17 @@ def _moments(arguments: argparse.Namespace) -> None:
     )
     note(evaluation.notes)
     if arguments.json:
-        extra = {"further": _plain(evaluation.extra), "notes": evaluation.notes}
-        print(json.dumps(_plain(evaluation.metrics) | extra, indent=1))
-    else:
-        print(_metrics_table(evaluation.metrics, evaluation.extra))
+        beside = {name: getattr(evaluation, name) for name in ("queries", "videos", "intervals", "notes")}
+        print(json.dumps(_plain(evaluation.metrics) | {"further": _plain(evaluation.extra)} | beside, indent=1))
+        return
+    print(
+        f"Moments, as of TVR: {evaluation.queries} queries in {evaluation.videos} videos; percent, in brackets:"
+        " 95 % interval over videos, drawn with all of their queries, not over trainings"
+    )
+    for task, intervals in evaluation.intervals.items():
+        shown = evaluation.metrics[task] | evaluation.extra.get(task, {})
+        for name, value in shown.items():
+            print(f"{task:5}{name:10}{value:8.2f}  {brackets(intervals[name], 2)}")
 
 
 def _rows_of_moments(path: Path) -> Iterator[tuple[str, Row]]:
@@ -124,24 +131,23 @@ def _plain(metrics: dict) -> dict:
     }
 
 
-def _metrics_table(metrics: dict, extra: dict[str, dict[str, float]]) -> str:
-    from verified.benchmark.vcmr.metrics import TASKS
-
-    lines = []
-    for task in (name for name in TASKS if name in metrics):
-        shown = metrics[task] | extra.get(task, {})
-        lines.append(f"{task:5}" + "".join(f"{name:>10}" for name in shown))
-        lines.append(" " * 5 + "".join(f"{value:10.2f}" for value in shown.values()))
-    return "\n".join(lines)
-
-
+SUBMISSION = """\
+{
+ "video2idx": {"garden": 0, "street": 1},
+ "VCMR": [
+  {"desc_id": 7, "predictions": [[1, 2.0, 8.5, 0.92], [0, 14.0, 21.0, 0.31]]}
+ ],
+ "SVMR": [{"desc_id": 7, "predictions": [[1, 2.0, 8.5, 0.92]]}],
+ "VR": [{"desc_id": 7, "predictions": [[1, 0, 0, 0.92], [0, 0, 0, 0.31]]}]
+}"""
+"""An example of a submission of moments, as in docs/benchmark.md."""
 MOMENTS = Form(
     "moments",
     lambda path, first, submission: True,
     "verified.benchmark.vcmr.answers:MomentTruth",
     _moments,
     about="moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo)",
-    submissions="moments: JSON or JSON.gz (video2idx, VCMR, SVMR, VR), or windows in the video of each",
+    submissions="moments: JSON or JSON.gz (the form is below), or windows in the video of each",
     options=("nms_threshold", "threshold"),
     rows=_rows_of_moments,
     first_spans=_first_of_lists,

@@ -6,9 +6,19 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.submissions import Spans, list_some, match, span_notes
-from verified.benchmark.vcmr.metrics import DEPTH, TASKS, TVR_METRICS, Truth, per_query, percentage, tvr_summary
+from verified.benchmark.vcmr.metrics import (
+    DEPTH,
+    TASKS,
+    TVR_METRICS,
+    Truth,
+    per_query,
+    percentage,
+    tvr_name,
+    tvr_summary,
+)
 from verified.benchmark.vcmr.submission import Submission, TrueMoment, has_types, read_submission, read_truth
 from verified.errors import InputError
 
@@ -21,6 +31,10 @@ class Evaluation:
     """Those of the TVR evaluator, under its names."""
     extra: dict[str, dict[str, float]] = field(default_factory=dict)
     """Those that the TVR evaluator has not, such as mIoU, by task."""
+    intervals: dict[str, dict[str, dict[str, float | None]]] = field(default_factory=dict)
+    """Of all of these by task, ``low`` and ``high``: 95 % interval over videos, with all of their queries."""
+    queries: int = 0
+    videos: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -42,11 +56,18 @@ def evaluate_files(
     evaluation = Evaluation({})
     for scored in scored_tasks(moments, truth_file, submission_file, nms_threshold, partial, evaluation.notes):
         evaluation.metrics |= tvr_summary(scored.task, scored.truth, scored.values)
+        at = dict(scored.values)
         extra = {name: percentage(values) for name, values in scored.values.items() if name not in TVR_METRICS}
         if "mIoU" in scored.values:
             overlap = scored.values["mIoU"]
-            extra |= {f"{each:g}-r1": percentage(overlap >= np.float32(each)) for each in thresholds}
+            at |= {f"{each:g}-r1": overlap >= np.float32(each) for each in thresholds}
+            extra |= {f"{each:g}-r1": percentage(at[f"{each:g}-r1"]) for each in thresholds}
         evaluation.extra |= {scored.task: extra} if extra else {}
+        evaluation.intervals[scored.task] = {
+            tvr_name(name) if name in TVR_METRICS else name: mean_of_training(values, scored.truth.video, unit=100)
+            for name, values in at.items()
+        }
+        evaluation.queries, evaluation.videos = len(scored.truth.video), len(np.unique(scored.truth.video))
     order = [*TASKS, *(f"{task}_by_type" for task in TASKS)]
     evaluation.metrics = {name: evaluation.metrics[name] for name in order if name in evaluation.metrics}
     return evaluation
