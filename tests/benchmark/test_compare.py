@@ -106,6 +106,8 @@ def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys)
     page = (out / "index.html").read_text()
     assert "a red ball rolls &amp; &lt;stops&gt;" in page and page.count("data:image/jpeg") == 1
     assert "right span at rank 1" in page and "right span at not among 100" in page
+    assert page.count('class="single"') == len(rows) and "<h3>good minus other ¹</h3>" in page, "drawn in the page"
+    assert "over trainings" not in printed.replace("mean over trainings", ""), "single trainings have no such interval"
     assert (out / "comparison-groups.svg").stat().st_size > 1000
 
 

@@ -67,8 +67,7 @@ def compare(arguments: argparse.Namespace) -> None:
     provenance = [f"{name}: {', '.join(map(str, run.files))}" for name, run in zip(names, runs)]
     for table in tables:
         write_simple(output, table, [f"Ground truth: {path}", *provenance])
-    figure = "comparison-groups.svg" if groups else None
-    write_comparison(output / "index.html", tables, figure, runs, queries, keyframes)
+    write_comparison(output / "index.html", tables, tables[-1] if groups else None, runs, queries, keyframes)
     for table in tables[: tables.index(overall) + 1]:
         print((output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
     print(f"figure and queries: {output / 'index.html'}")

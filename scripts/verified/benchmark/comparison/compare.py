@@ -135,8 +135,8 @@ def scores_table(runs: list[Run], metrics: list[str]) -> Table:
         rows.append((run.name, len(values), *cells))
     rows.sort(key=lambda row: (-getattr(row[2], "value", row[2]), row[0]))
     notes = [
-        "Percent, mean over trainings; in brackets: 95 % interval over test videos, drawn with all of their queries,"
-        " and over trainings. The order says of neighbours not that one is ahead: the paired differences do.",
+        f"Percent, mean over trainings; in brackets: 95 % interval over {_drawn(runs)}."
+        " Whether a run is ahead of the next one is told by their paired difference, not by the order.",
         *_cautions(rows),
     ]
     return Table("scores", "scores of all runs", ("Run", "Trainings", *metrics), rows, notes)
@@ -154,8 +154,8 @@ def overall_table(runs: list[Run], metrics: list[str]) -> Table:
     notes = [
         f"{len(everything)} queries in {len(set(runs[0].videos))} videos; {', '.join(map(_trainings, runs))};"
         f" intra-class correlation of queries of one video: {_intra_class_range(runs, metrics)}.",
-        "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings; queries are"
-        " paired. p: two-sided, of that difference; not corrected for the number of comparisons.",
+        f"In brackets: 95 % interval over {_drawn(runs)}; queries are paired."
+        " p: two-sided, of that difference; not corrected for the number of comparisons.",
         *_cautions(rows),
         "Wins, losses: queries that the first run answers more or less often than the second, on the mean over its"
         " trainings.",
@@ -166,6 +166,12 @@ def overall_table(runs: list[Run], metrics: list[str]) -> Table:
         if _unlike(first.metrics, second.metrics)
     ]
     return Table("comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0))
+
+
+def _drawn(runs: list[Run]) -> str:
+    """Units of the intervals: those of single trainings hold test videos alone."""
+    videos = "test videos, drawn with all of their queries"
+    return f"{videos}, and over trainings" if any(len(run.reciprocal) > 1 for run in runs) else videos
 
 
 def _cautions(rows: list[tuple]) -> list[str]:

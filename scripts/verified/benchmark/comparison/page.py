@@ -1,11 +1,12 @@
 """One HTML page of a comparison: tables, figure, and the queries in which two runs differ most, with keyframes.
 
-The figure shows differences by groups of queries: a dot and its interval for each pair of runs and group.
+Its figure of differences by groups of queries is text and small drawings in the page's colours, for narrow windows too;
+`draw_groups` draws the same for a paper.
 """
 
 import html
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,24 @@ from typing import Any
 from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import most_different
 from verified.benchmark.comparison.runs import Run
-from verified.figures.canvas import SERIES, WIDE, drawing, literal
+from verified.figures.canvas import LABEL, SERIES, WIDE, drawing, literal
+from verified.figures.text import wrap
 from verified.io.files import write_text
-from verified.io.pages import clock, data_url, paragraphs, still_page, table, thumb, wide
-from verified.tables.table import Estimate, Table
+from verified.io.pages import clock, paragraphs, still_page, table, thumb, wide
+from verified.tables.table import ONE_TRAINING, Estimate, Table
 
 STYLE = """
-img.figure { max-width: 100%; background: white; border-radius: 6px; }
+.pair { display: grid; grid-template-columns: auto auto minmax(8rem, 1fr); gap: .1rem .8rem; align-items: center; }
+.pair h4 { grid-column: 1 / -1; margin: .5rem 0 0; }
+.pair .points { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.pair svg { display: block; width: 100%; height: 20px; }
+.pair line, .pair circle { stroke: var(--dynamics); stroke-width: 2.5; fill: var(--dynamics); }
+.pair .zero { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 3 3; }
+.pair .single { fill: var(--paper); }
+@media (max-width: 40rem) {
+  .pair { grid-template-columns: 1fr auto; }
+  .pair svg { grid-column: 1 / -1; }
+}
 h2 { margin: 1.6rem 0 .5rem; }
 .thumb img { height: 96px; }
 """
@@ -31,22 +43,17 @@ Keyframes = Callable[[Any], list[list]]
 def write_comparison(
     path: Path,
     tables: list[Table],
-    figure: str | None,
+    groups: Table | None,
     runs: list[Run],
     queries: list[Query],
     keyframes: Keyframes,
 ) -> None:
-    """Write the page; `figure` is the name of a picture in the same folder, if any, which the page embeds. Every text
-    from a file is escaped.
-    """
+    """Write the page; `groups` is the table by groups of queries, if any. Every text from a file is escaped."""
     title = "Comparison of " + ", ".join(run.name for run in runs)
     out = [f"<h1>{html.escape(title)}</h1>"]
     out.append(_table(tables[0]))
-    if figure:
-        out.append("<h2>By groups of queries</h2>")
-        kind = "image/svg+xml" if figure.endswith(".svg") else "image/png"
-        picture = data_url(kind, (path.parent / figure).read_bytes())
-        out.append(f'<img class="figure" src="{picture}" alt="Differences by groups of queries">')
+    if groups:
+        out += [f"<h2>{html.escape(groups.title)}</h2>", *_pairs(groups)]
     out += [_table(table) for table in tables[1:]]
     for first, second in combinations(runs, 2):
         for ahead, behind, selected in zip((first, second), (second, first), most_different(first, second)):
@@ -55,6 +62,44 @@ def write_comparison(
                 out.append("<p>No query.</p>")
             out += [_query(queries[query], query, (ahead, behind), keyframes) for query in selected]
     write_text(path, still_page(title, "\n".join(out), STYLE))
+
+
+def _pairs(groups: Table) -> Iterator[str]:
+    """For each pair of runs a line per group: its name, the difference with its interval, and the numbers."""
+    bounds = [end for row in groups.rows if (one := _estimate(row[7])) for end in (one.low, one.high, one.value, 0.0)]
+    low, high = min(bounds), max(bounds)
+    for pair in pairs_of(groups):
+        rows = [row for row in groups.rows if row[:2] == pair]
+        single = any(_estimate(row[7]).trainings == 1 for row in rows)
+        mark = f" {ONE_TRAINING}" if single else ""
+        yield f'<h3>{html.escape(f"{pair[0]} minus {pair[1]}")}{mark}</h3><div class="pair">'
+        for by in dict.fromkeys(row[2] for row in rows):
+            yield f"<h4>{html.escape(by)}</h4>"
+            yield from (_group(row, low, high, single) for row in rows if row[2] == by)
+        yield "</div>"
+    left_out = len({row[:2] for row in groups.rows}) - len(pairs_of(groups))
+    if left_out:
+        yield f'<p class="soft">{left_out} further pairs are in the table below.</p>'
+
+
+def _group(row: Sequence[Any], low: float, high: float, single: bool) -> str:
+    one = _estimate(row[7])
+
+    def at(points: float) -> str:
+        return f"{2 + 96 * (points - low) / max(high - low, 1e-9):.2f}%"
+
+    drawn = (
+        f'<svg aria-hidden="true"><line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>'
+        f'<line x1="{at(one.low)}" x2="{at(one.high)}" y1="10" y2="10"/>'
+        f'<circle class="{"single" if single else "several"}" cx="{at(one.value)}" cy="10" r="5"/></svg>'
+    )
+    points = f"{one.value:+.1f} [{one.low:.1f}, {one.high:.1f}]"
+    return f'<span>{html.escape(str(row[3]))} ({row[4]})</span><span class="points">{points}</span>{drawn}'
+
+
+def pairs_of(groups: Table) -> list[tuple]:
+    """The first `PAIRS` pairs of runs of a table of `compare.groups_table`."""
+    return list(dict.fromkeys((row[0], row[1]) for row in groups.rows))[:PAIRS]
 
 
 def _table(shown: Table) -> str:
@@ -84,12 +129,11 @@ def _answer(run: Run, query: Query, at: int) -> str:
 
 PAIRS = 6
 """Most pairs of runs that are drawn; the table has the rest."""
-ONE = " (a single training: videos only)"
 
 
 def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
     """Draw the first `PAIRS` pairs of a table of `compare.groups_table`."""
-    pairs = list(dict.fromkeys((row[0], row[1]) for row in table.rows))[:PAIRS]
+    pairs = pairs_of(table)
     groups = list(dict.fromkeys((row[2], row[3]) for row in table.rows))
     height = 1.0 + 0.35 * len(pairs) + (0.4 + 0.12 * len(pairs)) * len(groups)
     with drawing(paths, WIDE, height) as figure:
@@ -104,7 +148,9 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
                 [max(0.0, point.value - point.low) for point in points],
                 [max(0.0, point.high - point.value) for point in points],
             ]
-            name = literal(f"{pair[0]} minus {pair[1]}{ONE if single else ''}")
+            name = "\n".join(
+                wrap(literal(f"{pair[0]} minus {pair[1]}{ONE_TRAINING if single else ''}"), WIDE - 2, LABEL)
+            )
             values = [point.value for point in points]
             axis.errorbar(
                 values,
@@ -129,8 +175,8 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
         axis.set_ylim(len(groups) - 0.4, -0.6)
         axis.grid(axis="x", color="#dddddd", linewidth=0.6)
         axis.set_axisbelow(True)
-        axis.set_xlabel("points of the first minus the second, with 95 % interval")
-        axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0))
+        axis.set_xlabel("points, with 95 % interval")
+        figure.legend(loc="outside upper left")
 
 
 def _estimate(points: Any) -> Estimate:
