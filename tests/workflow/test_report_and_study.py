@@ -86,7 +86,6 @@ def judgement(row: dict, score: dict, right: bool) -> dict:
     }
 
 
-# The last test of the fixture: it changes the annotations.
 def test_the_examples_of_the_help_run(reported, monkeypatch, capsys):
     parser()  # imports the modules that declare commands
     monkeypatch.chdir(reported)
@@ -101,6 +100,7 @@ def test_the_examples_of_the_help_run(reported, monkeypatch, capsys):
         assert main(example) in (0, None), (words, capsys.readouterr())
 
 
+# The last test of the fixture: it changes the annotations.
 def test_a_measured_threshold_selects_and_an_export_holds_what_is_left(reported):
     base = reported / "results" / "nano"
     rows = [row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")]
