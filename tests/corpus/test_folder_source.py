@@ -8,6 +8,7 @@ import media
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 from whole_corpus import Corpus, read_folder
 
 from verified.corpus.folder_source import read_shard, shard_moments
@@ -154,6 +155,14 @@ def test_the_line_that_excel_writes_above_the_header_is_passed_over(folder, tmp_
     (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbfsep=,\r\nvideo,start,end,caption\r\na,0,1,x\r\nno,0,1,x\r\n")
     corpus = read_folder(folder, tmp_path / "m.csv", "train")
     assert [row["caption"] for row in corpus.moments] == ["x"] and reasons(corpus) == [(4, "unknown-video")]
+
+
+def test_a_column_of_another_case_is_named(folder, tmp_path):
+    (tmp_path / "m.csv").write_text("VIDEO_ID,start,end,Caption \na,0,1,x\n")
+    with refused("'video', 'caption'", "'VIDEO_ID' and 'Caption' meant", file="m.csv", row=1):
+        read_folder(folder, tmp_path / "m.csv", "test")
+    corpus = read(folder, [GOOD, {"Video" if key == "video" else key: value for key, value in GOOD.items()}])
+    assert "'Video' meant" in corpus.exclusions[0]["detail"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

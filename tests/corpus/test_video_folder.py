@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest, other_files
+from verified.corpus.video_folder import (
+    NameRefused,
+    VideoFolder,
+    file_state,
+    folder_digest,
+    other_files,
+    other_files_remedy,
+)
 
 stems = st.text("ab.", min_size=1, max_size=3).filter(lambda s: not s.startswith(".") and not s.endswith("."))
 names = st.builds(
@@ -77,6 +84,47 @@ def test_a_pipe_with_a_videos_name_is_left_out_and_read_by_nobody(tmp_path):
         folder.video_id("x")
     assert file_state(tmp_path / "x.mp4") == ""
     assert folder_digest(tmp_path) == folder_digest(tmp_path)
+
+
+def test_links_are_followed_or_named_and_counted_among_no_endings(tmp_path):
+    inside, other = tmp_path / "inside", tmp_path / "other"
+    for path in (inside / "a.mp4", inside / "deep" / "b.mp4", other / "x.mp4"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(path.name.encode())
+    (inside / "again.mp4").symlink_to("a.mp4")
+    (inside / "sub").symlink_to(other)
+    (inside / "deep" / "cycle").symlink_to(inside)
+    (inside / "out.mp4").symlink_to(other / "x.mp4")
+    (inside / "gone.mp4").symlink_to(other / "y.mp4")
+    folder = VideoFolder(inside)
+    assert list(folder.paths) == ["a", "again", "deep/b"] and other_files(inside) == ""
+    reasons = {name: reason for name, reason, _ in folder.refused}
+    assert reasons == {
+        **{"sub": "linked-folder", "deep/cycle": "linked-folder"},
+        **{"out.mp4": "outside-folder", "gone.mp4": "not-a-file"},
+    }
+    for name, said in (("sub/x", "link to a folder"), ("out", "leads out"), ("gone.mp4", "not there")):
+        with pytest.raises(NameRefused, match=said):
+            folder.video_id(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("12", "is 0012.mp4 meant"),
+        (12, "is 0012.mp4 meant"),
+        ("12.0", "is 0012.mp4 meant"),
+        ("Kitchen", "is v_kitchen.mkv meant"),
+        ("v_street", "is street.mp4 meant"),
+        ("preview", "end in .gif are not read"),
+    ],
+)
+def test_a_name_that_another_program_changed_gets_the_one_meant(tmp_path, name, meant):
+    for file in ("0012.mp4", "v_kitchen.mkv", "street.mp4", "preview.gif"):
+        (tmp_path / file).touch()
+    with pytest.raises(NameRefused, match=meant):
+        VideoFolder(tmp_path).video_id(name)
+    assert "ffmpeg" in other_files_remedy(other_files(tmp_path)) and "ending" in other_files_remedy(".txt 1")
 
 
 @pytest.mark.parametrize("missing", [slice(0, 5000), slice(40_000, 60_000), slice(95_000, None)], ids=str)

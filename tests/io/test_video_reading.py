@@ -2,12 +2,15 @@
 
 import math
 
+import av
 import numpy as np
 import pytest
+from av.stream import Disposition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, set_display_rotation, write_video
 
+from verified.corpus.preflight import HeaderClaims, probe_header
 from verified.io.video import TOLERANCE, frames_of_spans, iterate_frames, probe, read_frames
 
 FPS, COUNT = 8, 80
@@ -138,3 +141,21 @@ def test_probe_describes_a_whole_video(steady):
         "state": "whole",
     }
     assert len(digest) == 64
+
+
+@pytest.mark.parametrize(("ending", "default", "shown"), [("ts", None, 0), ("mp4", 0, 0), ("mkv", 1, 1)])
+def test_of_two_video_streams_the_one_that_players_show_is_read(tmp_path, ending, default, shown):
+    path, greys = tmp_path / f"two.{ending}", (60, 200)
+    with av.open(str(path), "w") as container:
+        streams = [container.add_stream("libx264", rate=FPS, width=side, height=side) for side in (64, 128)]
+        for number, stream in enumerate(streams):
+            stream.disposition = Disposition.default if number == default else Disposition(0)
+        for stream, grey in zip(streams, greys):
+            for _ in range(FPS):
+                image = np.full((stream.height, stream.width, 3), grey, np.uint8)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+            container.mux(stream.encode(None))
+    frame = read_frames(path, [0.5])[0][0]
+    assert abs(float(frame.mean()) - greys[shown]) < 5
+    look = probe_header(path)
+    assert isinstance(look, HeaderClaims) and look.streams == 2

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import shutil
+import time
 from collections import namedtuple
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def test_a_sound_set_up_passes_with_a_call_of_each_kind(lab, capsys):
     with endpoint(counting) as served:
         lab(served.url)
         status, lines = check(capsys)
-    assert status == 0 and lines[-1] == "0 problems, 4 notes"
+    assert status == 0 and lines[-1] == "0 problems, 5 notes"
     assert [len(images_of(body)) for body in served.bodies] == [0, 0, 1, 8], "three roles share one endpoint"
     assert len(served.bodies[1]["messages"][0]["content"]) > 2000, "as long as a real prompt"
     assert all(body["max_tokens"] == 768 for body in served.bodies), "as many as a real answer may have"
@@ -113,6 +114,44 @@ def test_a_model_of_another_name_is_noted(lab, capsys):
         status, lines = check(capsys)
     noted = [line for line in lines if line.startswith("note") and "olmocr-2" in line and "loop-1" in line]
     assert status == 0 and len(noted) == 4
+
+
+def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
+    captions = [
+        "nan",
+        "N/A",
+        "TODO",
+        "???",
+        "...",
+        "-",
+        "#NAME?",
+        "#REF!",
+        "null",
+        "a dog runs",
+        "a dog runs",
+        "walking",
+    ]
+    rows = [("kitchen/a", 0, text, "train") for text in captions] + [("street", 0, "white bars", "val")]
+    rows += [("street", 1, "bars go", "test"), ("kitchen/a", 1, "bars stay", "train")]
+    names = ("video", "start", "caption", "split")
+    write_jsonl("moments.jsonl", [{**dict(zip(names, row)), "end": row[1] + 1} for row in rows])
+    for file in ("moments.jsonl", "videos/street.mp4"):
+        os.utime(file, (time.time() + 9000, time.time() + 9000))
+    Path("videos/sub").symlink_to("/")
+    Path("videos/anim.gif").touch()
+    lab("http://127.0.0.1:9/v1")
+    status, lines = check(capsys, "--offline")
+    shown = "\n".join(lines)
+    assert status == 1 and [line for line in problems(lines) if "touch moments.jsonl" in line], shown
+    for words in (
+        "9 of 15 captions",
+        "1 rows repeat an earlier one, first kitchen/a 0 to 1 s, 'a dog runs'",
+        "1 of 2 videos have moments in several splits, first street in test and val",
+        "videos with a time in the future: 1, first street",
+        "sub: a link to a folder, which is not entered",
+        "ending: .gif 1 (moving pictures are not read: convert them",
+    ):
+        assert words in shown, words
 
 
 def break_videos():

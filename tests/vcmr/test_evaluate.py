@@ -14,7 +14,7 @@ from verified.__main__ import main
 from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.metrics import Truth, per_query
-from verified.benchmark.vcmr.submission import read_submission, write_submission
+from verified.benchmark.vcmr.submission import read_submission, read_truth, write_submission
 from verified.cli.forms import SUBMISSION
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
@@ -165,3 +165,10 @@ def test_the_submission_of_the_help_is_that_of_the_page_and_scores(tmp_path, cap
     with pytest.raises(SystemExit):
         main(["evaluate", "--help"])
     assert SUBMISSION in capsys.readouterr().out
+
+
+def test_a_repeated_id_of_the_truth_is_an_error_of_its_row(tmp_path):
+    rows = [{"desc_id": 7, "vid_name": "a", "ts": [0, each]} for each in (4, 5)]
+    (tmp_path / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with refused("desc_id 7", file="truth.jsonl", row=2, remedy=True):
+        read_truth(tmp_path / "truth.jsonl")

@@ -89,7 +89,7 @@ def index(arguments: argparse.Namespace) -> int:
 
 def _index_videos(arguments: argparse.Namespace) -> int:
     """Index a folder of videos, without a configuration, and report the index and the command to search it."""
-    from verified.corpus.video_folder import other_files
+    from verified.corpus.video_folder import VideoFolder, other_files
     from verified_search.folder import index_videos
     from verified_search.store import describe
 
@@ -102,6 +102,7 @@ def _index_videos(arguments: argparse.Namespace) -> int:
     for video, why in manifest["unreadable"].items():
         shown.append(f"  cannot be read: {video} ({why['reason']})")
     shown += [f"  read in part: {video} ({part})" for video, part in manifest["partial"].items()]
+    shown += [f"  not used: {name} ({detail})" for name, _, detail in VideoFolder(arguments.videos).refused]
     if others := other_files(arguments.videos):
         shown.append(f"  no videos by their ending: {others}")
     shown += [f'verified search --index {place} "a dog runs"', f"verified search --serve --index {place}"]

@@ -152,20 +152,23 @@ def one_file_a_flag(words: Iterable[str]) -> list[str]:
     """Split a flag of several files: a command line in which each ``--configfile`` has one value; others follow if they
     are YAML.
 
-    Snakemake's form names several files behind one flag; a sentence or a number behind a file is not a file.
+    Snakemake's form names several files behind one flag; a sentence or a number behind a file is not a file. Of several
+    flags it takes the last, and so do we.
     """
     written: list[str] = []
+    files: list[str] = []
     rest = list(words)
-    while rest:
+    while rest and rest[0] != "--":
         word = rest.pop(0)
-        written.append(word)
-        if word == "--":
-            break
-        if word == "--configfile" and rest:
-            written.append(rest.pop(0))
-            while rest and rest[0].endswith(CONFIGURATIONS):
-                written += ["--configfile", rest.pop(0)]
-    return written + rest
+        if word != "--configfile" or not rest:
+            written.append(word)
+            continue
+        if files:
+            print(f"note: {' '.join(files)} not used: name all files behind one --configfile", file=sys.stderr)
+        files = [rest.pop(0)]
+        while rest and rest[0].endswith(CONFIGURATIONS):
+            files.append(rest.pop(0))
+    return [*written, *(f"--configfile={file}" for file in files), *rest]  # for parsers of subcommands, too
 
 
 def between(above: float, most: float, kind: type = float) -> Callable[[str], Any]:
@@ -202,8 +205,8 @@ def only_for(arguments: argparse.Namespace, form: str, others: Iterable[str]) ->
 
 
 def configfile(default: str | None = "config/config.yaml", text: str = "") -> Option:
-    """--configfile: one file, repeatable; or a shipped one."""
-    about = "the run's configuration; given again, later files change earlier ones"
+    """--configfile: one file or several; or a shipped one."""
+    about = "the run's configuration; of several files, later ones change earlier ones"
     return several(
         "--configfile",
         nargs=1,

@@ -4,8 +4,8 @@ An error in a whole file is an InputError (see `io.moments_file`, `video_folder`
 moment). An error in a row or a video is an exclusion with a reason, one per row and one per unused video:
 
 - rows: the reasons of `io.moments_file`; `invalid-video-id`, `unknown-video`, `ambiguous-video`, `outside-folder`,
-  `not-a-file`; `unreadable-video` if the file does not decode;
-- videos (exclusions without a row): `invalid-video-id`, `outside-folder`, `not-a-file`, the reasons of
+  `linked-folder`, `not-a-file`; `unreadable-video` if the file does not decode;
+- videos (exclusions without a row): `invalid-video-id`, `outside-folder`, `linked-folder`, `not-a-file`, the reasons of
   `io.video.VideoError`, and `no-usable-moments`.
 
 Ends after the video's end are clamped and counted. Rows of the file = moments + exclusions with a row; videos in the

@@ -1,6 +1,8 @@
 """Check before a run that videos open, from headers and first frames, and that moments have usable times and names,
 in splits that are large enough."""
 
+import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +17,10 @@ from verified.corpus.inventory import unprobed_rows
 from verified.corpus.proposals import caption_of_most
 from verified.corpus.source_files import division_of
 from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos
-from verified.corpus.video_folder import VideoFolder, other_files
+from verified.corpus.video_folder import VideoFolder, other_files, other_files_remedy
 from verified.errors import InputError
 from verified.extension import selections
-from verified.io.files import file_digest
+from verified.io.files import file_digest, is_in_future
 from verified.io.video import VideoError
 from verified.io.video.decode import open_video
 from verified.lmm.refusal import MAY_BE_SAID, refusal
@@ -26,6 +28,14 @@ from verified.stage import Finding, refused
 
 MOST_OPENED = 200
 """Videos of a data set that are opened: a sample at even distances in the list of names."""
+MOST_TEXTS = 8
+"""Captions without information that a message names."""
+PLACEHOLDER = re.compile(
+    r"nan|null|none|nil|n/?a|todo|tbd|tba|fixme|xxx+|undefined|unknown|missing|empty|caption|test|lorem ipsum.*"
+    r"|#[A-Z]+[A-Z0-9/]*[!?]?|<[^<>]*>|\[[^\[\]]*\]",
+    re.I,
+)
+"""Captions that programs and people write where there is none."""
 MOST_NAMED = 3
 """Unreadable videos that a message names."""
 THREADS = 4
@@ -66,13 +76,36 @@ def split_problems(settings: Config) -> Iterator[Finding]:
 def caption_findings(moments: list[dict], key: str) -> Iterator[Finding]:
     """Captions without information: answers of a model that could not answer, and a caption that most moments share."""
     captions = [row["caption"] for row in moments]
-    empty = [caption for caption in captions if refusal(caption, "") in MAY_BE_SAID]
+    empty = [caption for caption in captions if _says_nothing(caption)]
     if empty:
-        message = f"{len(empty)} of {len(captions)} captions say that there is no answer, such as {empty[0]!r}"
+        texts = ", ".join(f"{text!r} ({count})" for text, count in Counter(empty).most_common(MOST_TEXTS))
+        message = f"{len(empty)} of {len(captions)} captions say that there is no answer, or nothing: {texts}"
         yield Finding("note", key, message, "correct these rows, or take them out")
     if (most := caption_of_most(captions)) and most not in empty:
         message = f"{captions.count(most)} of {len(captions)} moments have the caption {most!r}"
         yield Finding("note", key, message, "correct these rows: a caption of most moments finds none of them")
+
+
+def _says_nothing(caption: str) -> bool:
+    return PLACEHOLDER.fullmatch(caption) is not None or refusal(caption, "") in (*MAY_BE_SAID, "empty")
+
+
+def repetition_findings(moments: list[dict], key: str) -> Iterator[Finding]:
+    """Moments that are given more than once, and videos with moments in several splits."""
+    given = Counter((row["video"], row["start"], row["end"], row["caption"]) for row in moments)
+    if again := [moment for moment, count in given.items() if count > 1]:
+        (video, start, end, caption), rows = again[0], sum(given[moment] - 1 for moment in again)
+        message = f"{rows} rows repeat an earlier one, first {video} {start:g} to {end:g} s, {caption!r}"
+        yield Finding("note", key, message, "take them out: each is paid for and counts again")
+    splits = defaultdict[str, set[str]](set)
+    for row in moments:
+        splits[row["video"]].add(row["split"])
+    if shared := [video for video, names in splits.items() if len(names) > 1]:
+        named = f"{shared[0]} in {' and '.join(sorted(splits[shared[0]]))}"
+        message = f"{len(shared)} of {len(splits)} videos have moments in several splits, first {named}"
+        yield Finding(
+            "note", key, message, "divide videos, not rows: models are tested on videos that they learned from"
+        )
 
 
 def proposal_findings(videos: str, key: str) -> Iterator[Finding]:
@@ -104,6 +137,9 @@ def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Gen
     broken = {video: look for video, look in opened.items() if isinstance(look, VideoError)}
     looks = {video: look for video, look in opened.items() if isinstance(look, HeaderClaims)}
     opening = f"{len(sampled)} of {len(used)} videos were opened"
+    if late := [video for video in used if is_in_future(paths[video])]:
+        message = f"videos with a time in the future: {len(late)}, first {late[0]}"
+        yield Finding("note", key, message, f"run: touch {shlex.quote(str(paths[late[0]]))}")
     if broken:
         first = ", ".join(f"{video} ({error.reason})" for video, error in [*broken.items()][:MOST_NAMED])
         more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
@@ -116,6 +152,9 @@ def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Gen
         message = f"videos that are copies of another one: {sum(map(len, copies)) - len(copies)}, first "
         remedy = "their moments are paid for twice, and may be in two splits: take them out"
         yield Finding("note", key, f"{message}{copies[0][1]} of {copies[0][0]}", remedy)
+    if several := [video for video, look in looks.items() if look.streams > 1]:
+        message = f"videos with several video streams: {len(several)}, first {several[0]}"
+        yield Finding("note", key, message, "the one that players show first is read; extract another to use it")
     if short := {video: look for video, look in looks.items() if look.seconds < look.claimed - ROUNDED_UP}:
         video, look = next(iter(short.items()))
         first = f"first {video}, of which {look.seconds:.1f} of {look.claimed:.1f} s are there"
@@ -173,6 +212,7 @@ class HeaderClaims(NamedTuple):
     seconds: float
     fps: float
     claimed: float
+    streams: int = 1
 
 
 def probe_header(path: Path) -> HeaderClaims | VideoError:
@@ -181,7 +221,7 @@ def probe_header(path: Path) -> HeaderClaims | VideoError:
         with open_video(path) as video:
             next(iter(video))
             fps, claimed = video.nominal_rate, video.claimed_end
-            return HeaderClaims(video.last_end(), fps, claimed)
+            return HeaderClaims(video.last_end(), fps, claimed, video.streams)
     except VideoError as error:
         return error
 
@@ -223,8 +263,13 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
         splits = "" if division else f" by split: {_splits(moments)}"
         yield Finding("ok", f"{key}.moments", f"{len(moments)} moments{splits}")
     if others := other_files(folder.folder):
-        remedy = "videos among them are found once their names have an ending that is usual for their format"
-        yield Finding("note", f"{key}.videos", f"files that are no videos by their ending: {others}", remedy)
+        message = f"files that are no videos by their ending: {others}"
+        yield Finding("note", f"{key}.videos", message, other_files_remedy(others))
+    if folder.refused:
+        name, _, detail = folder.refused[0]
+        message = f"{len(folder.refused)} names in the folder are not used, first {name}: {detail}"
+        yield Finding("note", f"{key}.videos", message, "copy the videos into the folder, or name theirs")
+    yield from repetition_findings([] if division else moments, f"{key}.moments")
     yield from caption_findings(moments, f"{key}.moments")
     usable = yield from video_findings(folder.paths, moments, f"{key}.videos")
     for selection in selections():

@@ -28,6 +28,8 @@ webm wm wmv wtv xmv y4m 264 265 av1 avc h261 h263 h264 h265 hevc obu vc1 vvc
 """
 ENDINGS = {f".{ending}" for ending in _ENDINGS.split()}
 """Of files that FFmpeg reads as video; pictures, sounds and subtitles, which it also opens, are no videos."""
+MOVING_PICTURES = (".gif", ".webp", ".apng", ".png", ".mng", ".avif")
+"""Endings of pictures that may move, and are not read: many folders hold previews of videos."""
 SAMPLE = 4096
 PARTS = 4
 """Samples of so many bytes, at the borders of so many parts, distinguish videos of the same name and size."""
@@ -84,9 +86,14 @@ class VideoFolder:
                     (shown, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
                 )
                 continue
+            if name.endswith("/"):
+                self.refused.append((name[:-1], "linked-folder", "a link to a folder, which is not entered"))
+                continue
             path = "" if regular else os.path.join(self.folder, name)
             kind = "file" if regular else _kind(path)
-            if kind == "other":
+            if kind == "missing":
+                self.refused.append((name, "not-a-file", "a link to a file that is not there"))
+            elif kind == "other":
                 self.refused.append((name, "not-a-file", "a pipe, socket or device, not a regular file"))
             elif kind == "link" and not Path(os.path.realpath(path)).is_relative_to(home):
                 self.refused.append(
@@ -149,6 +156,8 @@ class VideoFolder:
             return self._resolved[name]
         if isinstance(name, str) and (known := self._ids.get(name) or self._by_stem.get(name)):
             return known
+        if isinstance(name, int | float) and not isinstance(name, bool):
+            raise NameRefused("unknown-video", f"{name} is a number, not a name in quotes{self._hint(str(name))}")
         if not isinstance(name, str) or not name.strip():
             raise NameRefused("invalid-video-id", "the video's name is empty or not text")
         components = re.split(r"[/\\]", name)
@@ -172,7 +181,8 @@ class VideoFolder:
             self._resolved[name] = next(iter(candidates))
             return self._resolved[name]
         for file, reason, detail in self.refused:
-            if path in (file, PurePosixPath(file).with_suffix("").as_posix()):
+            inside = reason == "linked-folder" and path.startswith(f"{file}/")
+            if inside or path in (file, PurePosixPath(file).with_suffix("").as_posix()):
                 raise NameRefused(reason, detail)
         raise NameRefused("unknown-video", f"no such video in the folder of videos{self._hint(path)}")
 
@@ -180,14 +190,19 @@ class VideoFolder:
         """Why a name may have been written, as the end of a sentence."""
         if os.path.isfile(self.folder / name):
             return f": files that end in {os.path.splitext(name)[1] or 'nothing'} are not read as videos"
-        meant = self._files_by_likeness.get(_likeness(name)) or self._files_by_likeness.get(_likeness(_stem(name)))
+        for ending in MOVING_PICTURES:
+            if os.path.isfile(self.folder / f"{name}{ending}"):
+                return f": files that end in {ending} are not read as videos"
+        keys = _likeness(name), _likeness(_stem(name)), _core(name)
+        meant = next(filter(None, map(self._files_by_likeness.get, keys)), None)
         return f"; is {meant} meant?" if meant else ""
 
     @cached_property
     def _files_by_likeness(self) -> dict[str, str]:
         """Names of files by keys that misspelt names share with them."""
         names = sorted(self._ids, reverse=True)
-        return {_likeness(_stem(name)): name for name in names} | {_likeness(name): name for name in names}
+        keys = (lambda name: _core(_stem(name)), lambda name: _likeness(_stem(name)), _likeness)
+        return {key(name): name for key in keys for name in names}
 
 
 def _prefix(folder: str | os.PathLike) -> str:
@@ -209,14 +224,22 @@ def _likeness(name: str) -> str:
     return "".join(_spelling(name).casefold().rpartition("/")[2].split())
 
 
+def _core(name: str) -> str:
+    """A likeness without leading zeros, `.0` of a number, and the `v_` of some collections."""
+    text = _likeness(name).removeprefix("v_")
+    return text.removesuffix(".0").lstrip("0") or text
+
+
 def _kind(path: str) -> str:
-    """file, link, or other, such as a link to a folder; missing if it no longer exists."""
+    """file, link, or other, such as a link to a folder; missing if it, or the file of a link, does not exist."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
         return "missing"
     if stat.S_ISLNK(mode):
-        return "other" if os.path.exists(path) and not os.path.isfile(path) else "link"
+        if not os.path.exists(path):
+            return "missing"
+        return "link" if os.path.isfile(path) else "other"
     return "file" if stat.S_ISREG(mode) else "other"
 
 
@@ -297,9 +320,17 @@ def other_files(folder: str | os.PathLike) -> str:
     return ", ".join(f"{ending or 'without an ending'} {count}" for ending, count in sorted(others.items()))
 
 
+def other_files_remedy(others: str) -> str:
+    """Advice for `other_files`."""
+    if any(f"{ending} " in others for ending in MOVING_PICTURES):
+        return "moving pictures are not read: convert them, as in `ffmpeg -i a.gif a.mp4`"
+    return "videos among them are found once their names have an ending that is usual for their format"
+
+
 def _video_files(folder: str | os.PathLike, others: Counter[str] | None = None) -> list[tuple[str, bool]]:
     """Paths below `folder`, with `/`, of all files with a video's ending, sorted, and whether each is a regular file
-    and no link; links to folders are not entered. Endings of other files are added to `others`."""
+    and no link. Links to folders are not entered; their paths end in `/`. Endings of other files are added to `others`.
+    """
     files: list[tuple[str, bool]] = []
     waiting = [""]
     while waiting:
@@ -311,9 +342,11 @@ def _video_files(folder: str | os.PathLike, others: Counter[str] | None = None) 
                     waiting.append(f"{below}{name}/")
                 elif name[0] == ".":
                     continue
+                elif entry.is_symlink() and os.path.isdir(entry.path):
+                    files.append((f"{below}{name}/", False))
                 elif name[name.rfind(".") :].lower() not in ENDINGS:
                     if others is not None:
                         others[os.path.splitext(name)[1].lower()] += 1
-                elif not (entry.is_symlink() and os.path.isdir(entry.path)):
+                else:
                     files.append((below + name, entry.is_file(follow_symlinks=False)))
     return sorted(files)

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import tarfile
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import IO, Any
@@ -133,6 +134,11 @@ def open_member(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[byt
     if file is None:
         raise KeyError(f"{name} is no file")
     return file
+
+
+def is_in_future(path: str | os.PathLike[str]) -> bool:
+    """Whether a file's time is ahead of this machine's clock, which Snakemake refuses."""
+    return Path(path).is_file() and os.stat(path).st_mtime > time.time() + 1
 
 
 def require_version(found: object, known: int, form: str, file: object, remedy: str) -> None:

@@ -87,7 +87,7 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
                     " language set to English, or by `Save as`, `CSV`, with a comma as field separator",
                 )
         raise InputError(
-            f"the header lacks {', '.join(map(repr, missing))}",
+            f"the header lacks {', '.join(map(repr, missing))}{meant(missing, header)}",
             file=path,
             row=header_row,
             remedy=f"the first row names the columns, separated by commas: {', '.join(REQUIRED)}, …",
@@ -95,6 +95,12 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
     if len(set(header)) < len(header):
         raise InputError("the header names a column twice", file=path, row=header_row)
     return [(number, _name_cells(header, row)) for number, row in records if row]
+
+
+def meant(missing: Iterable[str], given: Iterable[str]) -> str:
+    """A question about the given names that may mean missing ones: in other case, or as in `VIDEO_ID`."""
+    names = [name for name in given if any(name.strip().casefold().startswith(one) for one in missing)]
+    return f" (is {' and '.join(map(repr, names))} meant?)" if names else ""
 
 
 def _name_cells(header: list[str], cells: list[str]) -> dict[str, str | list[str]]:
@@ -115,7 +121,8 @@ def check_complete(row: Row) -> None:
     """Whether all required fields are present, and, in CSV, no cells without a column."""
     missing = [name for name in REQUIRED if row.get(name) is None]
     if missing:
-        raise RowRefused("missing-field", f"no value for {', '.join(missing)}")
+        others = (name for name in row if name not in REQUIRED)
+        raise RowRefused("missing-field", f"no value for {', '.join(missing)}{meant(missing, others)}")
     if EXTRA_CELLS in row:
         raise RowRefused("malformed-row", "more cells than columns; put text that holds commas into quotes")
 

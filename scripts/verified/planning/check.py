@@ -1,5 +1,6 @@
 """Preflight checks of `verified check`: all that are cheap, without Snakemake and without writing a file."""
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from verified.config import Config
 from verified.config.folders import datasets_with
 from verified.config.generation import ROLES
 from verified.errors import InputError
+from verified.io.files import is_in_future
 from verified.lmm.ledger import Ledger
 from verified.lmm.preflight import endpoint_findings
 from verified.lmm.prompts import read_prompts
@@ -56,8 +58,14 @@ def problems(settings: Config, files: str) -> list[Finding]:
         Finding("problem", one.key, message, one.remedy) for one in supplied(settings) if (message := one.missing)
     ]
     models = _model_problems(settings, f"run: verified fetch --configfile {files}")
+    future = [
+        Finding("problem", "clock", f"the time of {one.path} is in the future: Snakemake stops at it", remedy)
+        for one in supplied(settings)
+        if is_in_future(one.path)
+        for remedy in [f"run: touch {shlex.quote(one.path)}"]
+    ]
     found = (problem for stage in stages() for problem in stage.problems(settings))
-    return [*models, *absent, *found, *_prompt_problems(settings)]
+    return [*models, *absent, *future, *found, *_prompt_problems(settings)]
 
 
 def _model_problems(settings: Config, fetch: str) -> Iterator[Finding]:

@@ -70,9 +70,9 @@ class Submission:
 
 
 def read_truth(path: str | Path) -> dict[int, TrueMoment]:
-    """Ground truth by desc_id. The last row of a repeated id counts, as in the TVR evaluator.
+    """Ground truth by desc_id.
 
-    Raises InputError naming file and row for a row of neither form, or a span that is not two numbers.
+    Raises InputError naming file and row for a row of neither form, a repeated id, or a span that is not two numbers.
     """
     truth: dict[int, TrueMoment] = {}
     for number, row in enumerate(truth_rows(path), start=1):
@@ -86,6 +86,9 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
                 remedy="a row needs vid_name and ts (TVR), or video and time (FIG)",
             )
         desc_id = _identifier(row["desc_id"], path, f"row {number}")
+        if desc_id in truth:
+            remedy = "keep one row of each desc_id; spans of several annotators are a list in `ts`"
+            raise InputError(f"desc_id {desc_id} is also in an earlier row", file=path, row=number, remedy=remedy)
         truth[desc_id] = TrueMoment(video, _spans(spans, path, number), row.get("type"), _duration(row))
     if not truth:
         raise InputError("holds no query", file=path)

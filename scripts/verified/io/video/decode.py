@@ -103,9 +103,12 @@ class Decoder:
     def __init__(self, path: str | os.PathLike[str], container: InputContainer, threads: int):
         self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
-        stream = container.streams.best("video")
-        # A sound file's cover picture looks like a video stream.
-        if not isinstance(stream, av.VideoStream) or stream.disposition & Disposition.attached_pic:
+        # A cover picture looks like a video stream.
+        streams = [each for each in container.streams.video if not each.disposition & Disposition.attached_pic]
+        self.streams = len(streams)
+        # Players show the default stream, or the first one.
+        stream = next((each for each in streams if each.disposition & Disposition.default), next(iter(streams), None))
+        if stream is None:
             raise VideoError("no-video-stream", path, "holds no video stream")
         # Formats without a pixel decoder, such as SVG, and unknown codecs.
         if stream.codec_context is None:  # pyright: ignore[reportUnnecessaryComparison] (against PyAV's annotation)
