@@ -92,6 +92,17 @@ def test_a_long_clip_is_thinned_uniformly_and_says_so(tmp_path):
     assert request.slots["frame_number"] == "10"
 
 
+def test_a_number_of_frames_is_spread_over_the_clip_and_another_sampling_is_asked_anew(tmp_path):
+    moments = make_moments(CAPTIONS[:2], seconds=3)
+    videos, seen = make_videos(tmp_path, moments), []
+    for sampling in ({"fps": None, "frames": 6, "max_frames": 64}, {"fps": None, "frames": 6, "max_frames": 3}):
+        engine = StubEngine()
+        rows = run(tmp_path, moments, videos, engine, sampling)
+        seen.append([number_of(frame) for r in engine.requests if r.task == "answers" for frame in r.frames])
+        assert [(row["frames"], row["thinned"]) for row in rows] == [(len(seen[-1]) // 2, len(seen) > 1)] * 2
+    assert seen == [[2, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42, 46], [6, 14, 22, 30, 38, 46]]
+
+
 @pytest.mark.parametrize("damage", ["missing", "garbage"])
 def test_a_video_that_cannot_be_read_costs_its_own_moments_only(tmp_path, damage):
     moments = make_moments(CAPTIONS, videos=2)

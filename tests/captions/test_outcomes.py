@@ -12,17 +12,17 @@ CALLS = {
     "reasons": {"blocked: content-filter": 1},
     "served": {"olmocr-2 for m": 4},
 }
-SHARD = {"moments": 3, "complete": 2, "short": 0, "without": 1, "refused": {"empty": 1}, "calls": {"statics": CALLS}}
+SHARD = {"moments": 7, "complete": 4, "short": 2, "without": 1, "refused": {"empty": 1}, "calls": {"statics": CALLS}}
 LOST = {"statics": CALLS | {"outcomes": OUTCOMES | {"ok": 4}}}
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"complete": 1}, "do not sum to 6 moments"), ({"calls": LOST}, "do not sum to 12 calls")],
+    [({"complete": 1}, "do not sum to 14 moments"), ({"calls": LOST}, "do not sum to 12 calls")],
 )
 def test_counts_that_do_not_reconcile_are_an_error(change, reason):
     counts = add_up({"statics": [SHARD, SHARD]})["statics"]
-    assert counts["rows"] == {"statics": {"complete": 4, "short": 0, "without": 2}} and counts["refused"] == {
+    assert counts["rows"] == {"statics": {"complete": 8, "short": 4, "without": 2}} and counts["refused"] == {
         "empty": 2
     }
     assert counts["tasks"][0]["blocked"] == 2 and counts["tasks"][0]["reasons"] == {"blocked: content-filter": 2}

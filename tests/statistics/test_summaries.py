@@ -1,5 +1,6 @@
 """Confidence scores and spans."""
 
+import numpy as np
 import pytest
 
 from verified.statistics.summaries import confidence, spans
@@ -22,9 +23,11 @@ def test_scores_by_type_and_overall():
 
 
 def test_spans_past_the_end_count_as_they_stand_and_clamped():
-    result = spans([row(0, 0, 4), row(0, 8, 12), row(0, 11, 12)])
-    assert result["mean_seconds"] == 3.0 and result["past_end"] == 2
-    assert result["mean_seconds_clamped"] == 2.0
-    assert (
-        sum(result["end"]["counts"]) == sum(result["start"]["counts"]) == sum(result["length_seconds"]["counts"]) == 3
-    )
+    result = spans([row(0, 0, 2.4), row(0, 8, 14.2), row(0, 11, 12), row(0, 10, 11) | {"video": "w", "duration": 20.0}])
+    assert (result["captions"], result["videos"], result["past_end"]) == (4, 2, 2)
+    numbers = {"mean_seconds": 2.65, "mean_seconds_clamped": 1.35, "median_seconds": 1.7}
+    numbers |= {"shortest_seconds": 1.0, "longest_seconds": 6.2}
+    assert {name: result[name] for name in numbers} == pytest.approx(numbers)
+    assert result["length_seconds"] == {"edges": [0, 2, 4, 6, 8], "counts": [2, 1, 0, 1]}
+    places = {name: np.repeat(np.arange(20), result[name]["counts"]).tolist() for name in ("start", "end", "share")}
+    assert places == {"start": [0, 10, 16, 19], "end": [4, 11, 19, 19], "share": [1, 2, 4, 12]}

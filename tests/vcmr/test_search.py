@@ -24,10 +24,11 @@ class Rows:
     features: np.ndarray
     lengths: np.ndarray
     context: int = CLIPS
+    slower: float = 0.0
 
     @property
     def clip_seconds(self):
-        return np.ones(len(self))
+        return 1 + self.slower * np.arange(len(self))
 
     def __len__(self):
         return len(self.lengths)
@@ -125,6 +126,17 @@ def test_chunks_and_blocks_do_not_change_lists(model, inputs, monkeypatch):
     for task in whole:
         assert (whole[task].video == parts[task].video).all()
         np.testing.assert_allclose(whole[task].score, parts[task].score, rtol=1e-4)
+
+
+def test_spans_are_in_the_seconds_of_clips_of_their_video(model, inputs):
+    plain = search(model, *inputs, SETTINGS).tasks()
+    slow = search(model, replace(inputs[0], slower=0.25), *inputs[1:], SETTINGS).tasks()
+    for task in ("SVMR", "VCMR"):
+        assert (slow[task].video == plain[task].video).all()
+        shown = plain[task].video >= 0
+        seconds = (1 + 0.25 * plain[task].video)[shown]
+        np.testing.assert_allclose(slow[task].start[shown], plain[task].start[shown] * seconds)
+        np.testing.assert_allclose(slow[task].end[shown], plain[task].end[shown] * seconds)
 
 
 def test_a_corpus_beyond_its_room_lies_in_a_file_and_is_the_same(model, inputs):

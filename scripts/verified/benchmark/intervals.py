@@ -192,7 +192,7 @@ def _share_interval(sums: np.ndarray, sizes: np.ndarray) -> Interval:
     noise = [_noise(sums, deviations, sizes)] if len(sums) > 1 else []
     variance, freedom = _combine_variances(_jackknife(deviations.mean(axis=0)), len(sizes) - 1, noise)
     inside = (value > 0) & (value < 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a reach beyond numbers ends at 0 and 1
         reach = _reach(freedom) * np.sqrt(variance) / (value * (1 - value))
         low, high = (1 / (1 + np.exp(-(np.log(value / (1 - value)) + sign * reach))) for sign in (-1, 1))
     # No query right, or all: the rate at which so many videos would show this in 2.5 of 100 draws.
