@@ -24,7 +24,7 @@ def good_answer(request: Request) -> str:
         return "\n".join(f"{number}. Does it move {extra}?" for number, extra in enumerate(pick, start=1))
     if request.task == "answers":
         asked = len(request.slots["questions"].splitlines())
-        lines = [f"{number}. It moves to the left." for number in range(1, asked + 1)]
+        lines = [f"{number}. It moves {number} steps to the left." for number in range(1, asked + 1)]
         return "\n".join(lines) + f"\n\nThe thing moves left and stops {pick[0]}."
     return "\n".join(f'{number}. "{caption} {extra}."' for number, extra in enumerate(pick, start=1))
 

@@ -57,7 +57,7 @@ def changed(**values) -> dict:
     ],
 )
 def test_each_finding_alone(tmp_path, row, check):
-    assert list(report(tmp_path, row)["findings"]) == [check]
+    assert list(report(tmp_path, row, changed(time=[2.0, ROW["duration"]], fig_desc="A box."))["findings"]) == [check]
 
 
 def test_a_clean_row_passes(tmp_path):

@@ -4,7 +4,7 @@ from candidate_rows import moment_row, score_row
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verified.annotations.selection import annotate, candidates_by_moment, choose
+from verified.annotations.selection import annotate, candidates_by_moment, choose, choose_by
 
 MOMENT = moment_row(7)
 
@@ -52,3 +52,12 @@ def test_the_choice_does_not_depend_on_the_order_of_the_scores(candidates, rando
     assert extremes[0]["score"] == max(row["score"] for row in rows)
     assert extremes[1]["score"] == min(row["score"] for row in rows)
     assert len(rows) == 1 or extremes[0] is not extremes[1]
+
+
+def test_random_numbers_differ_by_type_number_moment_and_seed():
+    rows = [candidate(kind, index, 1.0, n) for n in (7, 8) for kind in ("statics", "dynamics") for index in (0, 1)]
+    groups = candidates_by_moment([MOMENT, {**MOMENT, "desc_id": 8}], rows)
+    drawn = [row["choice"] for seed in (3, 4) for of in choose_by(groups, "random", seed).values() for row in of]
+    assert len(set(drawn)) == 16
+    alone = choose_by({8: groups[8]}, "random", 4)[8]
+    assert [row["choice"] for row in alone] == drawn[12:], "whatever else is drawn"

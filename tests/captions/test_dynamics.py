@@ -9,9 +9,10 @@ from media import number_of
 from stub_engine import StubEngine
 
 import verified.captions.clips as clips
-from verified.captions.clips import fitted_size
+from verified.captions.clips import clip_digest, fitted_size
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
+from verified.lmm.request import Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import TASKS
 
@@ -101,6 +102,31 @@ def test_a_number_of_frames_is_spread_over_the_clip_and_another_sampling_is_aske
         seen.append([number_of(frame) for r in engine.requests if r.task == "answers" for frame in r.frames])
         assert [(row["frames"], row["thinned"]) for row in rows] == [(len(seen[-1]) // 2, len(seen) > 1)] * 2
     assert seen == [[2, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42, 46], [6, 14, 22, 30, 38, 46]]
+
+
+def test_an_answer_stays_with_its_question_where_another_has_none(tmp_path):
+    def reply(request, text):
+        return Reply(text.replace("It moves 2 steps to the left.", "–") if request.task == "answers" else text)
+
+    engine, moments = StubEngine(reply), make_moments(CAPTIONS[:1])
+    (row,) = run(tmp_path, moments, make_videos(tmp_path, moments), engine)
+    told = [f"It moves {number} steps to the left." for number in (1, 3, 4, 5)]
+    assert row["answers"] == [told[0], "", *told[1:]]
+    (follow_up,) = [request for request in engine.requests if request.task == "dynamics_candidates"]
+    pairs = [(row["questions"][place], row["answers"][place]) for place in (0, 2, 3, 4)]
+    lines = follow_up.slots["questions_and_answers"].splitlines()
+    assert [(q.partition("(Q) ")[2], a.partition("(A) ")[2]) for q, a in zip(lines[::2], lines[1::2])] == [
+        (f'"{question}"', f'"{answer}"') for question, answer in pairs
+    ]
+
+
+def test_all_that_decides_the_frames_of_a_clip_is_in_its_digest():
+    def digest(sha256="0f", start=1.0, end=4.5, side=448, form="stills", **sampling):
+        return clip_digest({"sha256": sha256}, start, end, EIGHT | sampling, side, form)
+
+    changes = ({"sha256": "1e"}, {"start": 2.0}, {"end": 3.0}, {"side": 224}, {"form": "mp4"}, {"fps": 4.0})
+    changes += ({"max_frames": 10}, {"fps": None, "frames": 6}, {"fps": None, "frames": 7})
+    assert len({digest(), *(digest(**change) for change in changes)}) == 1 + len(changes)
 
 
 @pytest.mark.parametrize("damage", ["missing", "garbage"])

@@ -67,14 +67,17 @@ def test_a_broken_picture_costs_itself_only(tmp_path):
 def test_refused_and_missing_candidates_are_recorded(tmp_path):
     def reply(request, text):
         if request.task == "statics_candidates":
-            return Reply('{"1": "a dog runs by a wall", "2": "the original caption of a dog", "3": "A dog runs!"}')
+            return Reply(
+                '{"1": "a dog runs by a wall", "2": "the original caption of a dog",'
+                ' "3": "A dog runs!", "4": "A dog runs by a wall."}'
+            )
         return Reply(text)
 
     rows, counts = run(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))
     assert [candidate["caption"] for candidate in rows[0]["candidates"]] == ["a dog runs by a wall"]
     assert rows[0]["shortfall"] == 2 and rows[0]["reason"] == "short"
-    assert [item["reason"] for item in rows[0]["refused"]] == ["original-caption", "equals-coarse"]
-    assert counts["refused"] == {"equals-coarse": 1, "original-caption": 1} and counts["short"] == 1
+    assert [item["reason"] for item in rows[0]["refused"]] == ["original-caption", "equals-coarse", "duplicate"]
+    assert counts["refused"] == {"duplicate": 1, "equals-coarse": 1, "original-caption": 1} and counts["short"] == 1
 
 
 def test_corruptions_are_split_off_with_the_index_of_the_accepted_candidate(tmp_path):

@@ -84,14 +84,15 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     files = {
         "base.yaml": "seed: 1\nname: base\nretrieval: {models: [xml, hero], resamples: 200}\n",
         "data.yaml": "name: data\ndatasets: {d: {title: D, source: {kind: demo, videos: 20, seconds: 10}}}\n",
-        "whole.yaml": "layers: [base.yaml, data.yaml]\nseed: 2\n",
+        "mid.yaml": "layers: [base.yaml]\nshards: 7\nretrieval: {resamples: 300}\n",
+        "whole.yaml": "layers: [mid.yaml, data.yaml]\nseed: 2\n",
         "change.yaml": "datasets: {d: {source: {videos: 30}}}\nretrieval: {models: [xml]}\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     settings = read(tmp_path / "whole.yaml", tmp_path / "change.yaml")
     assert (settings.name, settings.seed, settings.layers) == ("data", 2, ())
-    assert (settings.retrieval.models, settings.retrieval.resamples) == (("xml",), 200)
+    assert (settings.retrieval.models, settings.retrieval.resamples, settings.shards) == (("xml",), 300, 7)
     source = settings.datasets["d"].source
     assert (source.videos, source.seconds) == (30, 10)
     (tmp_path / "own.yaml").write_text("datasets: {d: {source: {kind: folder, videos: v, moments: m.csv}}}\n")

@@ -60,8 +60,9 @@ OF_ANY_RUN = {  # also where a configuration does not say them
     "study.raters": ("A.2, participants a question", 3),
     "retrieval.searched_videos": ("4.2, top K; the official 100", 100),
 }
-OWN_DEFAULTS = {"dynamics.fps": 8, "dynamics.max_frames": 64, "spans.clip_seconds": 1}
-"""Values of data sets for a corpus of one's own."""
+OWN_DEFAULTS = {"dynamics.fps": 8, "dynamics.max_frames": 64, "spans.clip_seconds": 1, "spans.nms_threshold": 0.6}
+OWN_DEFAULTS |= {"spans.min_pred_clips": 2, "spans.max_pred_clips": 12, "spans.max_context_clips": 48}
+"""Values of a corpus of one's own: those of the short videos of Charades."""
 
 RECIPES = {  # B.1: "other training details adhere to the official codebases": rate, batch, epochs, patience, width
     "xml": (1e-4, 128, 100, 10, 256),

@@ -76,8 +76,17 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
     config = settings(tmp_path, **source)
 
     files = {"videos": str(tmp_path / "videos"), "moments": str(tmp_path / "moments.csv")}
-    write_corpus(read_source(source_reading(config.datasets["lab"]), files), split_settings(config, "lab"), tmp_path)
-    assert {row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")} == expected
+
+    def splits(copies) -> dict[str, str]:
+        reading = read_source(source_reading(config.datasets["lab"]), files)
+        write_corpus(reading, split_settings(config, "lab"), tmp_path, copies)
+        return {row["video"]: row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")}
+
+    plain = splits({})
+    assert set(plain.values()) == expected
+    for copy in (name for name, of in plain.items() if of != plain["v0"]):
+        together = splits({copy: "v0"})
+        assert together[copy] == together["v0"]
     assert (division_of(config, "lab") is None) == (len(expected) == 1)
 
 

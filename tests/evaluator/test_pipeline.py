@@ -16,6 +16,7 @@ from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_che
 from verified.evaluator.clips import gather_clips, open_clips
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import (
+    epoch_order,
     random_part,
     read_tuples,
 )
@@ -64,13 +65,16 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     candidates.append({"caption": "ball " * 80, "lineage": {}})
     rows = [{"desc_id": n, "type": "statics", "candidates": candidates if n else []} for n in range(MOMENTS)]
     clips, index = np.load(dataset["clips"][0]), read_jsonl(dataset["indices"][0])
-    none = [{"desc_id": n, "type": "dynamics", "candidates": []} for n in range(MOMENTS)]
+    none = [{"desc_id": n, "type": "dynamics", "candidates": candidates[:1] * (n == 4)} for n in range(MOMENTS)]
     with refused("dynamics", f"1 of {MOMENTS}", "desc_id 3"):
         score_candidates(model, clips, index, [rows, none[:3] + none[4:]], "margin", torch.device("cpu"))
     by_z1, _ = score_candidates(model, clips, index, [rows, none], "z1", torch.device("cpu"))
     scored, counts = score_candidates(model, clips, index, [rows, none], "margin", torch.device("cpu"))
-    assert counts == {"candidates": 27, "scored": 24, "truncated_captions": 8, "shorter-than-two-frames": 3}
-    assert [(row["desc_id"], row["candidate"]) for row in scored] == [(n, c) for n in range(1, 9) for c in range(3)]
+    assert counts == {"candidates": 28, "scored": 25, "truncated_captions": 8, "shorter-than-two-frames": 3}
+    listed = [
+        (n, kind, c) for n in range(1, 9) for kind, of in (("statics", 3), ("dynamics", n == 4)) for c in range(of)
+    ]
+    assert [(row["desc_id"], row["type"], row["candidate"]) for row in scored] == listed
     assert [row["score"] for row in by_z1] == [row["z1"] for row in scored]
     for row in scored:
         assert row["score"] == row["margin"] != row["z1"]
@@ -120,7 +124,7 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
             (5, "v", 0.0, 2.0),
             (6, "v", 1.0, 1.05),
             (7, "gone", 0.0, 1.0),
-            (8, "v", 2.0, 4.0),
+            (8, "v", 2.5, 4.0),
         ]
     ]
     file, index = tmp_path / "c.h264", tmp_path / "c.jsonl"
@@ -130,13 +134,18 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     assert [row["reason"] for row in rows] == [None, "shorter-than-two-frames", "no-video", None]
     clips = open_clips(file, rows)
     assert clips[0].shape == (12, 48, 64, 3), "proportions kept, shorter side as asked"
-    spans = [(0.0, 2.0), (2.0, 4.0)]
+    spans = [(0.0, 2.0), (2.5, 4.0)]
     truth = {span: frames for span, frames, _ in frames_of_spans(video["path"], spans, count=12, size=(48, 64))}
     for row, span in ((0, 0), (3, 1)):
         assert np.abs(clips[row].astype(int) - truth[span]).mean() < 4
     file.write_bytes(file.read_bytes()[:-5])
     with refused(file=file, remedy=True):
         open_clips(file, rows)
+
+
+def test_each_epoch_has_an_order_of_its_own_and_all_items():
+    orders = [epoch_order(9, seed, epoch).tolist() for seed, epoch in ((3, 0), (3, 1), (4, 0))]
+    assert all(sorted(order) == list(range(9)) for order in orders) and len(set(map(tuple, orders))) == 3
 
 
 def test_random_parts_keep_to_their_shares():

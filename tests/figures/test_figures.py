@@ -19,8 +19,8 @@ from refusals import refused
 
 from verified.config import load
 from verified.demo.source import write_video
-from verified.figures import examples
-from verified.figures.canvas import LABEL, draw_note, drawing
+from verified.figures import examples, statistics
+from verified.figures.canvas import LABEL, Sheet, draw_note, drawing
 from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
 from verified.figures.predictions import (
@@ -231,3 +231,14 @@ def test_the_evaluators_clearest_preferences_come_first():
     scores[6] = [{**entry, "score": entry["score"] + 9} for entry in scores[6]]  # all high, and near each other
     shown = examples.widest_gaps(rows, scores)
     assert [row["desc_id"] for row in shown] == [2, 5, 1, 3]
+
+
+def test_bars_of_the_histogram_stand_on_their_bins_types_upon_each_other():
+    types = {
+        "statics": {"captions": 5, "mean": 0.1, "counts": [2, 3]},
+        "dynamics": {"captions": 7, "mean": 1.0, "counts": [0, 7]},
+    }
+    figure = Sheet()
+    statistics.confidence(figure, {"scores": {"edges": [-0.5, 0.0, 0.5], "types": types, "total": {}}, "captions": 12})
+    bars = [(bar.get_x(), bar.get_width(), bar.get_y(), bar.get_height()) for bar in figure.axes[0].patches]
+    assert bars == [(-0.5, 0.5, 0, 2), (0.0, 0.5, 0, 3), (-0.5, 0.5, 2, 0), (0.0, 0.5, 3, 7)]

@@ -128,3 +128,14 @@ def test_earlier_keyframes_are_of_the_same_settings_code_and_packages_for_any_nu
     others = [{"settings": {"segments": 2}}, {"code": "b"}]
     assert len({first, made_with(params, "pillow"), *(made_with(params | other, "numpy") for other in others)}) == 4
     assert first == made_with(params | {"shards": 9, "threads": 2}, "numpy")
+
+
+def test_a_moment_with_another_end_gets_its_own_keyframes(numbered, tmp_path):
+    video = {"video": "v", "path": str(numbered), "sha256": "0f"}
+    times = []
+    for end in (3.0, 3.0, 5.0):
+        write_keyframes([moment(7, "v", 1.0, end)], [video], SETTINGS, tmp_path / "k.tar", maker="same")
+        rows, _ = read_archive(tmp_path / "k.tar")
+        times.append([keyframe["time"] for keyframe in rows[0]["keyframes"]])
+        (tmp_path / "k.tar").unlink()
+    assert times[0] == times[1] != times[2]

@@ -7,7 +7,7 @@ import pytest
 from shown_settings import shown_settings
 
 from verified.benchmark.vcmr.results import PerQuery
-from verified.statistics.validity import false_captions, recall_difference, review_gain
+from verified.statistics.validity import cut_recall, false_captions, recall_difference, review_gain
 from verified.tables.added.validity import validity_table
 from verified.tables.collect import Collection
 
@@ -30,6 +30,18 @@ def test_false_captions_are_counted_among_candidates_and_releases_by_type():
     assert shares["lowest: all"] == (1.0, 10) and shares["chosen: statics"] == (None, 0)
     aims = {row["check"]: row["met"] for row in rows if row["aim"]}
     assert aims == {"false captions among chosen: all": False}
+
+
+def test_cuts_count_where_the_limit_of_segments_drops_none():
+    events = [{"desc_id": n, "start": start, "end": end} for n, (start, end) in enumerate([(0, 4), (4, 9), (9, 10)])]
+    index = [
+        {"desc_id": n, "keyframes": [{"segment": edges} for edges in of]}
+        for n, of in enumerate([[(0, 1.1), (1.1, 4)], [(4, 6), (6, 9)], [(9, 10)]])
+    ]
+    recall = cut_recall([{"video": "v", "cuts": [1.0, 3.0, 4.0, 6.0, 8.0], "events": events}], index, 3, 8)
+    assert (recall["value"], recall["units"]) == (0.5, 4)
+    fewer = cut_recall([{"video": "v", "cuts": [1.0, 6.0, 8.0], "events": events}], index, 2, 8)
+    assert (fewer["value"], fewer["units"]) == (1.0, 1), "two cuts are one more than two segments hold"
 
 
 def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():

@@ -66,10 +66,10 @@ def test_a_recall_that_must_be_100_is_a_dash_and_says_why(tmp_path):
 def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
     table = BY_KEY["main-5"]
 
-    def best(first: float, second: float, trainings: int, folder: Path) -> list[str]:
+    def best(first: float, second: float, trainings: int, folder: Path, *others: tuple[str, float]) -> list[str]:
         paths = [
             made_run(folder, model, share + seed / 100, seed=seed)
-            for model, share in (("xml", first), ("hero", second))
+            for model, share in (("xml", first), ("hero", second), *others)
             for seed in range(1, trainings + 1)
         ]
         cells = collected(paths).cells(table, "demo")
@@ -77,6 +77,7 @@ def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
 
     assert best(0.8, 0.4, 3, tmp_path / "far") == ["XML"]
     assert best(0.5, 0.5, 3, tmp_path / "equal") == []
+    assert best(0.8, 0.4, 3, tmp_path / "of-one-alone", ("reloclnet", 0.8)) == []
     assert best(0.8, 0.4, 1, tmp_path / "single") == []
 
 

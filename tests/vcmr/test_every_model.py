@@ -101,7 +101,7 @@ def test_a_small_model_finds_planted_words_in_unseen_videos(name, epochs, splits
 testing_inputs.__test__ = False
 
 
-def configured(**retrieval):
+def configured(features=None, **retrieval):
     released = {"kind": "released", "collection": "charades-fig", "splits": ["train", "test"]}
     spans = {"selection_split": "held-out", "held_out_share": 0.1}
     return load(
@@ -113,6 +113,7 @@ def configured(**retrieval):
                 "given": {"title": "Given", "source": {**released, "features_dir": "data/features"}, "spans": spans},
             },
             "retrieval": retrieval,
+            "features": features or {},
         }
     )
 
@@ -129,5 +130,7 @@ def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged(
     assert digest() == digest(seeds=[1, 2], memory_mb=999, threads=3, training={"xml": {"epochs": 3}})
     assert len({digest(), digest(**of_hero), digest(training={"hero": {"learning_rate": 0.5}})}) == 3
     assert digest() != digest(searched_videos=7)
+    for other in ({"fps": 2}, {"video_backbone": "small-resnet"}, {"text_encoder": "roberta-base"}):
+        assert digest() != digest(features=other), other
     assert digest("conquer") != digest("conquer", training={"xml": {"epochs": 3}})  # it learns from XML's lists
     assert digest("conquer") == digest("conquer", **of_hero)

@@ -176,6 +176,12 @@ def run(planted, tmp_path_factory):
     return folder
 
 
+def test_epochs_are_selected_by_the_first_rows_of_vcmr_at_both_thresholds(run):
+    for row in read_jsonl(run / "one" / "l.jsonl"):
+        assert row["selection"] == pytest.approx(row["VCMR/0.5/r1"] + row["VCMR/0.7/r1"], abs=1e-3)
+        assert row["SVMR/0.7/r1"] not in (row["VCMR/0.7/r1"], row["VR/r1"])
+
+
 def test_checkpoints_of_the_same_seed_have_the_same_bytes(run):
     assert (run / "one" / "c.safetensors").read_bytes() == (run / "two" / "c.safetensors").read_bytes()
     assert not list(run.glob("*/unfinished*"))
