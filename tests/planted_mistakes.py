@@ -39,12 +39,15 @@ def read_mistakes(path: Path) -> list[Mistake]:
 
 
 def copy_tree(folder: Path) -> Path:
-    """A copy of all files of the project that git tracks or does not ignore."""
+    """A copy of all files of the project that git tracks or does not ignore, a repository of its own."""
     words = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
     for name in subprocess.run(words, cwd=PROJECT, check=True, capture_output=True, text=True).stdout.splitlines():
         if (PROJECT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, folder / name)
+    commit = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message=copy")
+    for words in (("init", "--quiet"), ("add", "--all"), commit):
+        subprocess.run(["git", *words], cwd=folder, check=True)
     return folder
 
 

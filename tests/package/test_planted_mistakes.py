@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from changed import distance
 from planted_mistakes import PROJECT, TESTS, first_failure, read_mistakes, tests_of
 
 LISTED = read_mistakes(TESTS / "planted_mistakes.yaml")
@@ -13,8 +14,15 @@ tests_of.__test__ = False
 def test_a_mistake_can_be_planted_in_one_place(row):
     text = (PROJECT / row.file).read_text(encoding="utf-8")
     assert text.count(row.before) == 1 and row.after != row.before
-    in_room, others = tests_of(row.file, row.room)
-    assert in_room and not set(in_room) & set(others)
+    assert any(TESTS.glob(f"{row.room}/test_*.py")) or any(PROJECT.glob(f"extensions/{row.room}/tests/test_*.py"))
+
+
+def test_tests_of_the_room_come_first_and_the_nearest_of_them():
+    in_room, others = tests_of("scripts/verified/benchmark/tiou.py", "vcmr")
+    assert {test.parent.name for test in in_room} == {"vcmr"}
+    far = [distance(test, PROJECT / "scripts/verified/benchmark/tiou.py") for test in others]
+    assert far == sorted(far) and TESTS / "benchmark" / "test_tiou.py" in others[: far.count(1)]
+    assert not set(in_room) & set(others)
 
 
 def test_no_mistake_is_listed_twice():
