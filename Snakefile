@@ -73,6 +73,11 @@ onstart:
 
 
 onsuccess:
+    update_manifest(workflow, HOME, ended=True)
     if asks_for_tables(workflow):
         show(Path(HOME, "tables"))
         print(closing_message(Path(HOME, "tables"), leading_tables(settings), workflow.overwrite_configfiles))
+
+
+onerror:
+    update_manifest(workflow, HOME, ended=True)

@@ -1,6 +1,7 @@
 """The ledger: attempts, full disks, killed jobs, zero-filled and changed lines, deletion."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from kill_points import small_files
 from ledger_rows import put_all, row_of
+from refusals import refused
 from stub_engine import StubEngine
 
 from verified.__main__ import parser
@@ -53,6 +55,13 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such ledger"):
         command("ledger", "stats", "--ledger", tmp_path / "none")
     assert not (tmp_path / "none").exists()
+    (tmp_path / "ledger").mkdir()
+    for strange in (lambda path: path.symlink_to("/dev/zero"), os.mkfifo):
+        part = tmp_path / "ledger" / "a.part"
+        strange(part)
+        with refused("regular file", file=part, remedy=True):
+            Ledger(tmp_path / "ledger")
+        part.unlink()
 
 
 def test_a_full_disk_is_named_and_loses_nothing(tmp_path):

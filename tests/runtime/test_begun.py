@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, {package!r})
 from verified.runtime.announcements import announce
 from verified.runtime.snakemake_workarounds import rerun_incomplete
-rerun_incomplete(workflow, "results")
+rerun_incomplete(workflow, "results/a")
 announce(workflow.rules, [])
 rule sums:
     input: expand("results/a/counts-{{shard}}.json", shard=("0", "1"))
@@ -79,7 +79,7 @@ def test_a_summary_is_not_that_of_an_earlier_state_after_a_failed_run_that_kept_
 def test_snakemake_still_needs_the_workaround(run, tmp_path):
     """Fails once Snakemake has mended its issue 1978: `rerun_incomplete` can go then."""
     snakefile = tmp_path / "Snakefile"
-    snakefile.write_text(snakefile.read_text().replace('rerun_incomplete(workflow, "results")\n', ""))
+    snakefile.write_text(snakefile.read_text().replace('rerun_incomplete(workflow, "results/a")\n', ""))
     changed = ("results/a/outcomes.json", "--config", "engine=new")
     assert run("results/a/outcomes.json").returncode == 0
     run("-k", *changed, "fails=shards-0-1")

@@ -1,6 +1,7 @@
 """Checksums: every kind of file and damage, messages, jobs that check first and write theirs last."""
 
 import hashlib
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -10,13 +11,14 @@ import h5py
 import numpy as np
 import pytest
 from refusals import refused
+from running import PROJECT
 
 from verified.errors import InputError
-from verified.io.files import file_digest
+from verified.io.files import file_digest, write_record
 from verified.io.jsonl import write_json, write_jsonl
-from verified.runtime.announcements import rebuild_command
 from verified.runtime.checksums import checksums_of, record_of, write_checksums
 from verified.runtime.job import job
+from verified.runtime.manifest import rebuild_command, write_manifest
 from verified.runtime.verify import check, job_checksums, verify
 
 
@@ -108,10 +110,16 @@ def test_nobody_is_told_to_remove_a_file_of_their_own(files):
     assert "rm -r" not in str(error.value)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]\n", "{}\n0\n", None])
+@pytest.mark.parametrize("content", ["", "{", "[]\n", "{}\n0\n", [1], {}, {"version": 4, "files": [2]}, Path, None])
 def test_a_damaged_checksum_file_is_refused(files, content):
     own = checksums_of(files[0])
-    own.write_text(own.read_text().replace('"rule": ""', '"rule": "r"') if content is None else content)
+    if isinstance(content, list | dict):
+        write_record(own, content)
+    elif content is Path:
+        own.unlink()
+        os.mkfifo(own)
+    else:
+        own.write_text(own.read_text().replace('"rule": ""', '"rule": "r"') if content is None else content)
     with refused("checksum file is damaged", file=files[0], remedy=True):
         check(files[0])
 
@@ -151,81 +159,73 @@ def test_a_job_has_one_checksum_file_written_last_and_only_on_success(files, tmp
     assert not list(Path("results/b/x").glob(".*"))  # what a job begins again is not whole until it ends
 
 
-def built(made, *of):
+def built(made, *of, params=()):
     """Writes a file as a job does that reads others."""
-    with job_checksums(map(str, of), [str(made)], rule="job"):
+    with job_checksums(map(str, of), [str(made)], rule="job", params=params):
         Path(made).parent.mkdir(parents=True, exist_ok=True)
-        Path(made).write_text("".join(Path(path).read_text() for path in of) or made)
+        Path(made).write_text("".join(Path(path).read_text() for path in of) or f"{made} {params}")
 
 
-def put_back(earlier, path):
-    """A file of an earlier run with its checksums, and their times: cp -p."""
+def ended(*paths):
+    """The run ends with these outputs."""
+    write_manifest("results/a", "", {f"a/{Path(path).name}": record_of(path)["sha256"] for path in paths}, ended=True)
+
+
+def put_back(earlier, path, times):
+    """A file of an earlier run with its checksums: cp -p, or cp."""
     for each in (path, checksums_of(path)):
-        shutil.copy2(earlier / Path(each).relative_to("results"), each)
+        (shutil.copy2 if times else shutil.copy)(earlier / Path(each).relative_to("results"), each)
 
 
-def test_a_copy_with_its_own_checksums_made_of_another_state_is_found(tmp_path, monkeypatch):
-    """A model is trained again; metrics of the earlier one are copied back with their checksums."""
+@pytest.mark.parametrize("times", [False, True])
+@pytest.mark.parametrize("old", ["model", "metrics"])
+def test_an_earlier_state_put_back_with_its_checksums_is_named_itself(tmp_path, monkeypatch, old, times):
+    """A model is trained again with another rate; one of the earlier files is copied back, whatever its time."""
     monkeypatch.chdir(tmp_path)
-    model, metrics, table = (f"results/a/{name}" for name in ("model", "metrics", "table"))
-    built(model)
-    built(metrics, model)
-    earlier = tmp_path / "earlier"
-    shutil.copytree("results", earlier)
-    Path("new").write_text("another state")
-    built(model, "new")
-    assert [(found.path.name, "another model" in found.message) for found in verify(Path("results"))[1]] == [
-        ("metrics", True)
-    ]
-    built(metrics, model)
-    built(table, metrics)
-    assert verify(Path("results"))[1] == []
-    put_back(earlier, metrics)
-    for use in (check, lambda path: built(table, path)):
-        with refused("another model", file=metrics, remedy=True):
-            use(metrics)
-    assert [found.path.name for found in verify(Path("results"))[1]] == ["metrics"]
+    model, metrics, table = paths = [f"results/a/{name}" for name in ("model", "metrics", "table")]
 
-
-@pytest.mark.parametrize("rebuilt", [False, True])
-def test_an_older_copy_of_equal_inputs_is_found_by_what_was_made_of_the_newer(tmp_path, monkeypatch, rebuilt):
-    """Metrics are made with another param, and a table of them; then the earlier ones are copied back."""
-    monkeypatch.chdir(tmp_path)
-    metrics, table = "results/a/metrics", "results/a/table"
-
-    def test_model(rate):
-        with job_checksums([], [metrics], rule="test_model", params=[rate]):
-            Path(metrics).parent.mkdir(parents=True, exist_ok=True)
-            Path(metrics).write_text(f"with {rate}")
-
-    test_model(0.1)
-    earlier = tmp_path / "earlier"
-    shutil.copytree("results", earlier)
-    test_model(0.2)
-    built(table, metrics)
-    if rebuilt:  # not a copy: the table is the one that is out of date
-        test_model(0.1)
-        assert [found.path.name for found in verify(Path("results"))[1]] == ["table"]
-        check(metrics)
+    def train(rate):
+        built(model, params=[rate])
+        if rate:
+            assert [(found.path.name, found.kind) for found in verify(Path("results/a"))[1]] == [("metrics", "damaged")]
+        built(metrics, model)
         built(table, metrics)
-        assert verify(Path("results"))[1] == []
-        return
-    put_back(earlier, metrics)
-    for use in (lambda path: built(table, path), check):
-        with refused("earlier state", file=metrics, remedy=True):
-            use(metrics)
-    assert [found.path.name for found in verify(Path("results"))[1]] == ["metrics"]
+        ended(*paths)
+        assert verify(Path("results/a"))[1] == []
+
+    train(0)
+    earlier = tmp_path / "earlier"
+    shutil.copytree("results", earlier)
+    write_manifest("results/a", "", {"a/model": "", "a/metrics": "", "a/table": ""}, ended=False)
+    train(1)
+    path = f"results/a/{old}"
+    put_back(earlier, path, times)
+    assert [found.path.name for found in verify(Path("results"))[1]] == [old]
     Path(table).unlink()  # as Snakemake does before it runs a job again
-    with refused("earlier state", file=metrics, remedy=True):
-        built(table, metrics)
+    for use in (check, lambda path: built("results/a/other", path)):
+        with refused("another state", file=path, remedy=True):
+            use(path)
+    write_manifest("results/a", "", {f"a/{old}": ""}, ended=False)
+    built(path, *([model] if old == "metrics" else []), params=[1] if old == "model" else [])
+    check(path)
 
 
-def test_the_command_names_the_configuration_and_quotes(monkeypatch, tmp_path):
+def test_the_command_names_folder_and_configuration_and_removes_nothing(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "Snakefile").touch()
+    (tmp_path / "results" / "a").mkdir(parents=True)
+    (tmp_path / "results" / "a" / "b c").touch()
     monkeypatch.setenv("VERIFIED_CONFIGFILES", "mine.yaml")
-    (tmp_path / "a b").touch()
-    assert rebuild_command(["a b", "gone"]) == (
-        "rm -r 'a b' && snakemake --cores all 'a b' gone --configfile mine.yaml"
+    paths = ["results/a/b c", "results/a/gone"]
+    command = "snakemake --cores all 'results/a/b c' results/a/gone --force"
+    assert rebuild_command(paths) == f"{command} --configfile mine.yaml"
+    write_manifest("results/a", "", {}, ended=True)
+    monkeypatch.delenv("VERIFIED_CONFIGFILES")
+    assert rebuild_command(paths) == f"{command} --configfile mine.yaml"
+    monkeypatch.chdir("results")
+    program = f"--snakefile {PROJECT / 'Snakefile'}"
+    assert rebuild_command(["a/b c"]) == (
+        f"snakemake --cores all 'results/a/b c' --force --directory {tmp_path} {program} --configfile mine.yaml"
     )
 
 

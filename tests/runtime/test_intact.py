@@ -16,6 +16,7 @@ from verified.io.files import checking, file_digest, read_text
 from verified.io.hdf5 import link_features, write_features
 from verified.io.jsonl import read_json, write_json, write_jsonl
 from verified.runtime.checksums import checksums_of, write_checksums
+from verified.runtime.manifest import write_manifest
 from verified.runtime.verify import check
 
 COUNT = 10
@@ -128,8 +129,7 @@ def test_a_file_of_a_job_without_checksums_is_refused_and_one_of_a_person_read(t
     monkeypatch.chdir(tmp_path)
     for name in ("written.json", "mine.json"):
         write_json(tmp_path / "results" / "a" / name, {})
-    write_json(tmp_path / "results" / "a" / "made.json", {})
-    write_checksums("results/a/made.json", made_of={"a/written.json": "0"})
+    write_manifest("results/a", "", {"a/written.json": "0"}, ended=True)
     with checking(check):
         assert read_json("results/a/mine.json") == {}
         with refused("no checksums", remedy=True):
@@ -165,3 +165,13 @@ def test_a_command_writes_over_its_earlier_output(tmp_path):
             write_jsonl(target, [{"number": 1}] * count)
             write_checksums(target)
             assert len(target.read_text().splitlines()) == count
+
+
+def test_while_a_run_is_at_work_a_command_says_so(run, capsys):
+    write_manifest("results/demo", "", {}, ended=False)  # by this process
+    (run / READ["lint"]).write_text("{}")
+    assert main(["lint", f"results/demo/{READ['lint']}"]) == 2
+    said(capsys.readouterr().err, "test.jsonl", f"process {os.getpid()}", "at work", remedy=True)
+    write_manifest("results/demo", "", {}, ended=True)
+    assert main(["lint", f"results/demo/{READ['lint']}"]) == 2
+    assert "at work" not in said(capsys.readouterr().err, "snakemake --cores all", remedy=True)

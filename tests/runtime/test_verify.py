@@ -1,15 +1,18 @@
 """`verified verify`: finds changed files, and nothing else, and says how to rebuild them."""
 
-import os
+import shutil
 from pathlib import Path
 
 import pytest
 from refusals import said
+from running import PROJECT
 
 from verified.__main__ import main
-from verified.io.files import file_digest
 from verified.io.jsonl import write_jsonl
 from verified.runtime.checksums import checksums_of, write_checksums
+from verified.runtime.manifest import NAME, write_manifest
+
+RECORDED = ("small/corpus/c.jsonl", "small/tables", "small/b.jsonl", "small/a.jsonl")
 
 
 @pytest.fixture
@@ -24,11 +27,9 @@ def folder(tmp_path, monkeypatch):
     (home / "tables" / "main.csv").write_text("a\n")
     (home / "clips.npy").write_bytes(b"clips")
     for name in ("a.jsonl", "b.jsonl", "corpus/c.jsonl", "tables", "clips.npy"):
-        made_of = {
-            f"small/{before}": file_digest(home / before) for before in ("a.jsonl", "b.jsonl") if name == "tables"
-        }
-        write_checksums(f"results/small/{name}", temporary=["results/small/clips.npy"], made_of=made_of)
+        write_checksums(f"results/small/{name}", rule="any", temporary=["results/small/clips.npy"])
     (home / "clips.npy").unlink()
+    write_manifest("results/small", "", dict.fromkeys(RECORDED), ended=True)
     (home / "notes.txt").write_text("no job wrote this")
     (tmp_path / "small.yaml").write_text("name: small\n")
     return home
@@ -49,20 +50,36 @@ def test_damages_are_listed_with_the_commands_in_order_and_nothing_is_removed(fo
     (folder / "corpus" / "c.jsonl").unlink()
     (folder / "tables" / "main.csv").unlink()
     checksums_of(folder / "b.jsonl").unlink()
-    for age, name in enumerate(("tables", "corpus/c.jsonl", "b.jsonl", "a.jsonl")):
-        aged = checksums_of(folder / name) if name != "b.jsonl" else folder / name
-        os.utime(aged, (10**9 - age, 10**9 - age))
     before = sorted(folder.rglob("*"))
     status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
     assert status == 1 and "4 to be rebuilt" in said and sorted(folder.rglob("*")) == before
     assert "damaged  results/small/a.jsonl: damaged: 1 lines, 15 bytes, SHA-256" in said
     assert "gone  results/small/corpus/c.jsonl" in said and "unrecorded  results/small/b.jsonl" in said
     assert "damaged  results/small/tables: damaged: not as written: main.csv" in said
-    names = " ".join(f"results/small/{name}" for name in ("a.jsonl", "b.jsonl", "tables"))
+    program = f"--snakefile {PROJECT / 'Snakefile'} --configfile small.yaml"
+    names = " ".join(f"results/small/{name}" for name in ("tables", "b.jsonl", "a.jsonl"))
     assert said.splitlines()[-2:] == [
-        f"  rm -r {names} && snakemake --cores all {names} --configfile small.yaml",
-        "  snakemake --cores all results/small/corpus/c.jsonl --configfile small.yaml",
+        f"  snakemake --cores all results/small/corpus/c.jsonl {program}",
+        f"  snakemake --cores all {names} --force {program}",
     ]
+
+
+@pytest.mark.parametrize(
+    "lost", ["checksums of the tables", "all checksums", "the tables", "the manifest", "everything"]
+)
+def test_lost_outputs_and_records_are_no_sound_run(folder, capsys, lost):
+    """As after a copy without hidden files, and after rm."""
+    if lost in ("the tables", "everything"):
+        shutil.rmtree(folder / "tables")
+    if lost in ("the manifest", "everything"):
+        (folder / NAME).unlink()
+    for path in sorted(folder.rglob(".*.checksums")):
+        if lost in ("all checksums", "everything") or (lost != "the manifest" and path.name == ".tables.checksums"):
+            path.unlink()
+    status, said = verify(capsys, "--configfile", "small.yaml")
+    count = {"all checksums": 4, "everything": 1}.get(lost, 1)
+    assert status == 1 and f"{count} to be rebuilt" in said
+    assert f"results/small/{NAME if lost in ('the manifest', 'everything') else 'tables'}: " in said
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 import json
 import random
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from running import digests, snakemake
+from running import NANO, digests, snakemake
 
 from verified.__main__ import main
 from verified.errors import InputError
@@ -110,14 +112,43 @@ def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(ru
         damage(path, draw)
     assert main(["verify", "--heal"]) == 1
     commands = [line for line in capsys.readouterr().out.splitlines() if " snakemake --cores all" in line]
-    built = [command.partition(" --cores all ")[2].partition(" --configfile ")[0].split() for command in commands]
-    wanted = ["keyframes/shard-00.tar", "annotations/candidates.parquet", "tables"]
-    assert built == [[f"results/nano/{name}"] for name in wanted], "in the order of the chain"
-    for command, targets, rule in zip(commands, built, ("extract_keyframes", "export_annotations", "build_tables")):
-        if command.lstrip().startswith("rm -r"):
-            subprocess.run(command.partition("&&")[0], shell=True, check=True)
-        healed = snakemake(run, "--cores", "2", "--", *targets)
-        assert healed.returncode == 0, healed.stdout[-4000:]
-        assert set(re.findall(r"^(?:local)?rule (\w+):", healed.stdout, re.MULTILINE)) == {rule}
+    wanted = {
+        "keyframes/shard-00.tar": "extract_keyframes",
+        "annotations/candidates.parquet": "export_annotations",
+        "tables": "build_tables",
+    }
+    assert len(commands) == 3
+    for command, (target, rule) in zip(commands, wanted.items()):  # in the order of the chain
+        words = shlex.split(command)
+        assert f"results/nano/{target}" in words and str(NANO) in words
+        healed = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True)
+        assert healed.returncode == 0, healed.stderr[-4000:]
+        assert set(re.findall(r"^(?:local)?rule (\w+):", healed.stdout + healed.stderr, re.MULTILINE)) == {rule}
     assert digests(run) == before
     assert "Nothing to be done" in snakemake(run, "--dry-run", "results/tables").stdout
+
+
+CHECKPOINT = "results/nano/retrieval/xml/cog/seed-2018/checkpoint.safetensors"
+
+
+def test_an_earlier_training_put_back_with_its_checksums_is_trained_again(run, tmp_path, capsys):
+    """New times, all in its folder: Snakemake itself would build on it."""
+    seed = Path(CHECKPOINT).parent
+    shutil.copytree(seed, tmp_path / "earlier")
+    (tmp_path / "edited.yaml").write_text(NANO.read_text().replace("epochs: 5", "epochs: 5\n      learning_rate: 0.01"))
+    config = {"config": tmp_path / "edited.yaml"}
+    assert snakemake(run, "--cores", "2", "results/tables", **config).returncode == 0
+    tables = digests(run)
+    shutil.rmtree(seed)
+    shutil.copytree(tmp_path / "earlier", seed, copy_function=shutil.copyfile)
+    capsys.readouterr()
+    assert main(["verify"]) == 1
+    said = capsys.readouterr().out
+    assert f"damaged  {CHECKPOINT}" in said and "nano/tables" not in said
+    assert main(["evaluate", "results/nano/annotations/fig/test.jsonl", f"{seed}/fig/submission.json.gz"]) == 2
+    assert str(tmp_path / "edited.yaml") in capsys.readouterr().err
+    again = snakemake(run, "--cores", "2", "results/tables", **config)
+    assert again.returncode == 0 and f"{CHECKPOINT} is made again" in again.stdout, again.stdout[-4000:]
+    assert digests(run) == tables and main(["verify"]) == 0
+    back = snakemake(run, "--cores", "2", "results/tables")
+    assert back.returncode == 0 and main(["verify"]) == 0, back.stdout[-4000:]

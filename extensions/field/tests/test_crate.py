@@ -11,6 +11,7 @@ from refusals import refused
 from verified.__main__ import main
 from verified.io.jsonl import read_json, write_jsonl
 from verified.runtime.checksums import write_checksums
+from verified.runtime.manifest import write_manifest
 from verified.runtime.project import PROJECT
 from verified_field.exports.crate import PROFILES, write_crate
 
@@ -44,6 +45,7 @@ def run(tmp_path, monkeypatch):
     for path in ("retrieval/xml/fig/seed-1/fig/metrics.json", "annotations/candidates.parquet", "corpus/counts.json"):
         write_checksums(RESULTS / path, rule="some_rule", wildcards={"dataset": "lab"})
     write_checksums(RESULTS / "corpus/videos.jsonl")
+    write_manifest("results/lab", "", {}, ended=True)
     Path("lab.yaml").write_text("name: lab\n")
     return tmp_path
 

@@ -31,11 +31,13 @@ that has no row of its own for the key. `verified dev config-docs` prints this p
 )
 def verify_run(arguments: argparse.Namespace) -> int:
     """Print a line per finding, and with --heal the commands; 1 if there are findings, else 0."""
-    from verified.runtime.announcements import rebuild_command
     from verified.runtime.checksums import BUILT
+    from verified.runtime.manifest import rebuild_command
     from verified.runtime.verify import build_order, verify
 
-    folder = Path(BUILT, *_name(arguments.configfile))
+    given = arguments.configfile
+    folder = Path(BUILT, *_name(given))
+    configurations = shlex.join(str(path if arguments.directory == Path() else path.absolute()) for path in given)
     if not arguments.directory.is_dir():
         raise InputError("no such folder", file=arguments.directory)
     os.chdir(arguments.directory)
@@ -49,10 +51,12 @@ def verify_run(arguments: argparse.Namespace) -> int:
     if findings and not arguments.heal:
         print("--heal prints the commands that build them again")
     elif findings:
+        if arguments.directory != Path():
+            print(f"  cd {shlex.quote(str(arguments.directory))}")
         if unneeded := [str(finding.path) for finding in findings if finding.temporary]:
-            print(f"  {shlex.join(['rm', '-r', *unneeded])}")
+            print(f"  {shlex.join(['rm', '-r', *unneeded])}")  # a run makes them again where it needs them
         for together in build_order(finding for finding in findings if not finding.temporary):
-            print(f"  {rebuild_command(together, shlex.join(map(str, arguments.configfile)))}")
+            print(f"  {rebuild_command(together, configurations or None)}")
     return int(bool(findings))
 
 

@@ -115,7 +115,9 @@ def write_record(path: str | os.PathLike[str], value: object) -> None:
 
 
 def read_record(path: Path) -> Any:
-    """The value of a record. Raises OSError, and ValueError if it is damaged."""
+    """The value of a record. Raises OSError, and ValueError if it is damaged, or no regular file."""
+    if path.exists() and not path.is_file():
+        raise ValueError("not a regular file")
     text, _, digest = path.read_text(encoding="utf-8").strip().rpartition("\n")
     if hashlib.sha256(text.encode()).hexdigest() != digest:
         raise ValueError("it is not as it was written")

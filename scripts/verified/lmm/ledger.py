@@ -73,6 +73,8 @@ class Ledger:
         with _ignore_missing(), os.scandir(self.path) as entries:
             for entry in entries:
                 if entry.name.endswith(SUFFIX):
+                    if not entry.is_file():
+                        raise InputError("not a regular file, as parts are", file=entry.path, remedy="remove it")
                     found = entry.stat()
                     state, (before, at) = (found.st_size, found.st_mtime_ns), self._scanned.get(entry.name, (None, 0))
                     if state != before:

@@ -1,4 +1,4 @@
-"""What a run's Snakemake tells its jobs by environment variables, and the command that rebuilds files of the run."""
+"""Environment variables of a run's Snakemake for its jobs."""
 
 import json
 import os
@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+PARENT = "VERIFIED_SNAKEMAKE"
+"""Environment variable: the process of the run's Snakemake on this machine."""
 CONFIGURATIONS = "VERIFIED_CONFIGFILES"
 """Environment variable: the configuration files of the run, for the commands in messages."""
 TEMPORARY = "VERIFIED_TEMPORARY"
@@ -30,7 +32,8 @@ def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[s
         if (indices := [index for index, path in enumerate(rule.output) if getattr(path, "flags", {}).get("temp")])
     }
     os.environ[TEMPORARY] = json.dumps(temporary)
-    os.environ[CONFIGURATIONS] = shlex.join(map(str, configurations))
+    here = f"{os.getcwd()}/"  # as users write them
+    os.environ[CONFIGURATIONS] = shlex.join(str(path).removeprefix(here) for path in configurations)
 
 
 def announce_latency(seconds: int) -> None:
@@ -41,17 +44,3 @@ def announce_latency(seconds: int) -> None:
 def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
     """Those of a job's outputs that the run will remove."""
     return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]
-
-
-def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str | None = None) -> str:
-    """The commands that rebuild these files, and no intact file.
-
-    `configurations`: configuration files, quoted for a shell; None: those of the run that this job belongs to.
-    """
-    names = list(map(str, paths))
-    there = [name for name in names if os.path.lexists(name)]
-    if configurations is None:
-        configurations = os.environ.get(CONFIGURATIONS, "")
-    options = f" --configfile {configurations}" if configurations else ""
-    build = f"snakemake --cores all {shlex.join(names)}{options}"
-    return f"rm -r {shlex.join(there)} && {build}" if there else build

@@ -2,15 +2,15 @@
 
 A job whose first output is `scores.jsonl` writes `.scores.jsonl.checksums`; outputs in another folder have a file
 there. It holds a JSON object and its SHA-256. The object has the rule, its wildcards, a digest of each param, the
-SHA-256 of each input, and of each output bytes, SHA-256 and, of JSON lines, rows. Its modification time says when the
-job ended. Every job checks its inputs before it reads a byte and writes the checksums of its outputs when all are there
-(see `runtime.job`); a file without checksums belongs to a job that did not finish. SHA-256 takes half a second per
-gigabyte. A user's own files need none; every file below `results/` must have them, so commands that write there add
-them too, and commands check the files they read (see `runtime.verify`).
+SHA-256 of each input, and of each output bytes, SHA-256 and, of JSON lines, rows. Every job checks its inputs before it
+reads a byte and writes the checksums of its outputs when all are there (see `runtime.job`); a file without checksums
+belongs to a job that did not finish. SHA-256 takes half a second per gigabyte. A user's own files need none; every file
+below `results/` must have them, so commands that write there add them too, and commands check the files they read (see
+`runtime.verify`).
 
 A file is identified by its path below `results/`, so a copy over another file, with its checksums, is refused. So is
-a file made from other versions of its inputs than the present ones, and one that is older than a job that read a newer
-one.
+a file made from other versions of its inputs than the present ones, and one that is not the state that the run recorded
+last (see `runtime.manifest`).
 """
 
 import contextlib
@@ -19,16 +19,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import file_digest, read_record, require_version, write_record
-from verified.runtime.announcements import rebuild_command
+from verified.runtime.manifest import BUILT, place_of, rebuild_command
 
 VERSION = 4
 """Version of the form of these files."""
-BUILT = "results"
-"""Folder, relative to the working directory, in which every file comes from a job."""
 VIDEOS = ".videos.jsonl"
 """Ending of the lists of the videos that the jobs of a shard decode, with their SHA-256."""
 
@@ -36,8 +34,7 @@ ENDING = ".checksums"
 
 Record = dict[str, Any]
 """The record of one file: `path` (below `results/`), `sha256`, and `bytes` or `files`; `rows` of JSON lines;
-`temporary` if true; of its job `rule`, `wildcards`, `params` and `made_of`; and, when it is read, `created` (s): the
-time of writing."""
+`temporary` if true; of its job `rule`, `wildcards`, `params` and `made_of`."""
 
 
 def checksums_of(path: str | os.PathLike[str]) -> Path:
@@ -82,14 +79,6 @@ def made_with(path: str | os.PathLike[str], value: object) -> bool:
     return written is None or digest_of_param(value) in written["params"]
 
 
-def place_of(path: Path) -> str | None:
-    """The path below `results/`: that of the working directory, else the innermost; None for a path below none."""
-    here, parts = (*Path.cwd().parts, BUILT), Path(os.path.abspath(path)).parts
-    if parts[: len(here)] == here:
-        return "/".join(parts[len(here) :])
-    return "/".join(parts[len(parts) - parts[::-1].index(BUILT) :]) if BUILT in parts[:-1] else None
-
-
 def write_built_checksums(path: str | os.PathLike[str]) -> None:
     """Write the checksums of a command's output if it is below a `results/`, where readers require them."""
     if BUILT in Path(path).resolve().parts:
@@ -106,9 +95,7 @@ def record_of(path: str | os.PathLike[str]) -> Record | None:
     with contextlib.suppress(OSError):
         if own.exists():
             return _records(own).get(path.name)
-        for checksum_file in sorted(
-            path.parent.glob(f".*{ENDING}"), key=lambda checksum_file: -checksum_file.stat().st_mtime
-        ):
+        for checksum_file in sorted(path.parent.glob(f".*{ENDING}")):
             with contextlib.suppress(InputError, KeyError):
                 return _records(checksum_file)[path.name]
     return None
@@ -126,12 +113,11 @@ def _records(checksum_file: Path) -> dict[str, Record]:
         path = checksum_file.with_name(checksum_file.name[1:].removesuffix(ENDING))
         try:
             job: Record = read_record(checksum_file)
-        except (OSError, ValueError):
+            require_version(job.pop("version"), VERSION, "checksums", path, rebuild_command([path]))
+            files: dict[str, Record] = job.pop("files")
+            _known[key] = state, {Path(place).name: {**job, **facts, "path": place} for place, facts in files.items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             raise InputError("its checksum file is damaged", file=path, remedy=rebuild_command([path])) from None
-        require_version(job.pop("version"), VERSION, "checksums", path, rebuild_command([path]))
-        files: dict[str, Record] = job.pop("files")
-        job["created"] = found.st_mtime
-        _known[key] = state, {Path(place).name: {**job, **facts, "path": place} for place, facts in files.items()}
     return _known[key][1]
 
 
@@ -144,31 +130,6 @@ def checksum_files(folder: str | os.PathLike[str]) -> Iterator[Path]:
 def records_in(checksum_file: Path) -> dict[Path, Record]:
     """Files and folders beside a checksum file, with their records in it. Raises InputError for a damaged one."""
     return {checksum_file.with_name(name): record for name, record in _records(checksum_file).items()}
-
-
-class Reading(NamedTuple):
-    """The last job that read a file: when it ended, the SHA-256 that it read, and the path of its checksum file."""
-
-    created: float
-    sha256: str
-    reader: Path
-
-
-def readings(folder: str | os.PathLike[str]) -> tuple[dict[str, Reading], set[str]]:
-    """By path below `results/`, the last reading of each file that jobs with outputs below `folder` have read; and the
-    paths of those without checksums there.
-
-    The latter are files that a failed job was rebuilding, or whose checksum file somebody removed.
-    """
-    read, recorded = dict[str, Reading](), set[str]()
-    for checksum_file in checksum_files(folder):
-        with contextlib.suppress(InputError, FileNotFoundError):
-            for record in _records(checksum_file).values():
-                recorded.add(record["path"])
-                for place, digest in record["made_of"].items():
-                    reading = Reading(record["created"], digest, checksum_file)
-                    read[place] = max(reading, read.get(place, reading))
-    return read, read.keys() - recorded
 
 
 def difference(path: Path, written: Record, member: str = "") -> str:

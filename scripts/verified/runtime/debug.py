@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.runtime.announcements import rebuild_command
 from verified.runtime.digest import script_of
+from verified.runtime.manifest import rebuild_command
 from verified.runtime.project import PROJECT
 
 

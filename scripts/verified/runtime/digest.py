@@ -39,6 +39,8 @@ IGNORED_MODULES = frozenset(
         "verified.runtime.digest",
         "verified.runtime.gpu_leases",
         "verified.runtime.job",
+        "verified.runtime.lock_file",
+        "verified.runtime.manifest",
         "verified.runtime.progress",
         "verified.runtime.resources",
         "verified.runtime.checksums",

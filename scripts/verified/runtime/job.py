@@ -9,13 +9,11 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from verified.errors import InputError, disk_problem
-from verified.runtime.announcements import temporary_outputs
+from verified.runtime.announcements import PARENT, temporary_outputs
 from verified.runtime.gpu_leases import lease
 from verified.runtime.processes import die_with, tie_children
 from verified.runtime.secrets import redact
 from verified.runtime.verify import job_checksums
-
-PARENT = "VERIFIED_SNAKEMAKE"
 
 ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",

@@ -56,7 +56,7 @@ class PreviousOutput:
                 raise ValueError("it is not as it was written")
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, KeyError) as error:
             log.warning("%s is not used, all videos are looked at again: %s", self._note, error)
             return {}
         self.file = self._link if note["sha256"] else None

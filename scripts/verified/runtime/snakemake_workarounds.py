@@ -1,10 +1,16 @@
-"""Workarounds for open bugs of Snakemake; only this module uses its private interface."""
+"""Workarounds for open bugs of Snakemake, and the records of its jobs; only this module uses its private interface."""
 
+import contextlib
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from verified.runtime.checksums import BUILT, readings
+from verified.errors import InputError
+from verified.runtime.checksums import Record, digest_of_param, record_of
+from verified.runtime.manifest import BUILT, place_of, write_manifest
+from verified.runtime.verify import outdated, sources_of
 
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
@@ -21,20 +27,61 @@ def disable_rate_limit(workflow: Any) -> None:
         workflow.scheduler.job_rate_limiter = None
 
 
-def rerun_incomplete(workflow: Any, folder: str) -> None:
+def rerun_incomplete(workflow: Any, home: str) -> None:
     """Force outputs of failed jobs, and their dependents, to be rebuilt behind any target (Snakemake's issue 1978).
 
     Snakemake removes the outputs of a failed job. It regards a missing file whose dependents exist as unneeded, so it
     would report nothing to be done, and keep the outdated dependents. Unlike `--forcerun`, this makes no targets of the
-    files. `folder`: the folder of the outputs, below results.
+    files. `home`: the folder of the outputs, below results.
+
+    Outputs that are there are forced if their record is not that of the planned job: Snakemake judges them by their
+    times and by records of its own, which stay when somebody puts an earlier file back.
     """
     if not workflow.is_main_process:
         return
     build: Callable[[], None] = workflow._build_dag
 
-    def build_with_incomplete() -> None:
-        paths = (f"{BUILT}/{place}" for place in readings(folder)[1])
-        workflow.dag.forcefiles.update(path for path in paths if not os.path.exists(path))
+    def build_with_records() -> None:
         build()
+        old = dict(_outdated(workflow.dag))
+        for path, problem in old.items():
+            print(f"{path} is made again: {problem}", file=sys.stderr)
+        if old:
+            workflow.dag.forcefiles.update(old)
+            workflow.async_run(workflow.dag.update_needrun())
+        if workflow.execution_settings and not workflow.dryrun and not workflow.touch:
+            update_manifest(workflow, home, ended=not len(workflow.dag))
 
-    workflow._build_dag = build_with_incomplete
+    workflow._build_dag = build_with_records
+
+
+def _outdated(dag: Any) -> Iterator[tuple[str, str]]:
+    """Outputs that Snakemake would not make, and how they differ from those of the planned jobs."""
+    for job in dag.jobs:
+        if job.rule.script and not dag.needrun(job):
+            params = sorted(map(digest_of_param, job.params))
+            for path in map(Path, job.output):
+                if written := _recorded(path):
+                    for source in sources_of(path, written):
+                        if not source.exists() and _recorded(source) is None:
+                            yield os.path.relpath(source), "its job failed"
+                    other = "" if written["params"] == params else "its job had other settings, or other code"
+                    if problem := other or outdated(path, written):
+                        yield str(path), problem
+
+
+def _recorded(path: str | Path) -> Record | None:
+    with contextlib.suppress(InputError):  # a job that reads it refuses it
+        return record_of(path)
+
+
+def update_manifest(workflow: Any, home: str, ended: bool) -> None:
+    """Write the outputs of this run into the manifest in `home`, with their digests once it has `ended`."""
+    dag, outputs = workflow.dag, dict[str, str | None]()
+    for job in (job for level in dag.toposorted() for job in level if job.rule.script):
+        for path in job.output:
+            place = place_of(path)
+            if place and f"{BUILT}/{place}".startswith(f"{home}/") and not getattr(path, "flags", {}).get("temp"):
+                written = _recorded(path) if ended else None
+                outputs[place] = written["sha256"] if written else "" if ended or dag.needrun(job) else None
+    write_manifest(home, digest_of_param(workflow.config), outputs, ended)

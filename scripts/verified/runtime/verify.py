@@ -2,11 +2,11 @@
 
 A job checks its inputs all at once (see `runtime.job`). The inputs of a command follow from its arguments, so its
 readers check each file (see `io.files.checked`), once in a process unless it changes. A file with checksums, or in a
-folder with one, must match it. Another one is refused if a job of the run has read it, and else belongs to the user.
+folder with one, must match it. Another one is refused if the manifest of its run lists it, and else is a
+user's own.
 """
 
 import contextlib
-import functools
 import json
 import os
 import stat
@@ -17,22 +17,19 @@ from typing import Any, NamedTuple
 
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.runtime.announcements import LATENCY, rebuild_command
+from verified.runtime.announcements import LATENCY, PARENT
 from verified.runtime.checksums import (
-    BUILT,
     ENDING,
     VIDEOS,
-    Reading,
     Record,
     checksum_files,
     checksums_of,
     difference,
-    place_of,
-    readings,
     record_of,
     records_in,
     write_checksums,
 )
+from verified.runtime.manifest import BUILT, NAME, manifest_of, place_of, rebuild_command
 
 DEEPEST = 4
 """Parent folders that are searched for a record if the file is not below a `results/`."""
@@ -52,7 +49,7 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
     if state and _checked.get(key) == state:
         return
     if not path.exists():
-        if required or record_of(path):
+        if required or record_of(path) or is_listed(path):
             raise _refusal("no such file", path, path, remedy)
         return  # the reader reports it
     owner, written = _find_record(path)
@@ -60,7 +57,7 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
         path = path.resolve()
         owner, written = _find_record(path)
     if written is None:
-        if not (known := is_job_output(path)) and not required:
+        if not (known := is_listed(path)) and not required:
             return
         own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
         raise _refusal(
@@ -78,7 +75,15 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
 
 
 def _refusal(problem: str, path: Path, rebuilt: Path, remedy: str = "") -> InputError:
+    if run := run_at_work(path):
+        problem, remedy = f"{problem}; {run} is at work", "wait until it ends; if it was killed, start it again"
     return InputError(problem, file=path, remedy=remedy or f"rebuild it: {rebuild_command([rebuilt])}")
+
+
+def run_at_work(path: Path) -> str:
+    """The run that is at work on a path in words; empty if none is, or for a job of a run."""
+    manifest = None if PARENT in os.environ else manifest_of(path)
+    return manifest.run_at_work() if manifest else ""
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
@@ -106,7 +111,6 @@ def _find_record(path: Path) -> tuple[Path, Record | None]:
 def job_checksums(inputs: Iterable[str], outputs: Sequence[str], **job: Any) -> Generator[None]:
     """Check `inputs` first; write checksums of `outputs`, with facts of the job, if the block ends without an error."""
     made_of = dict[str, str]()
-    _readings.cache_clear()
     for path in map(Path, inputs):
         built = path.parts[0] == BUILT
         if built:
@@ -131,14 +135,20 @@ def _problem(path: Path, written: Record, member: str = "") -> str:
         return f"its checksums are those of {whose}; keep copies under their path, or outside any {BUILT}/"
     if problem := difference(path, written, member):
         return problem
+    return outdated(path, written)
+
+
+def outdated(path: Path, written: Record) -> str:
+    """How the record of a path differs from the last state of the run in words; empty if it does not."""
+    manifest = manifest_of(path)
+    last = manifest.outputs.get(place_of(path) or "") if manifest else None
+    if last and last != written["sha256"]:
+        return f"another state than the last one of the run, SHA-256 {last[:12]}…"
     for source, digest in sources_of(path, written).items():
         with contextlib.suppress(InputError):  # damage of that file is reported elsewhere
             now = record_of(source)
-            if now and now["sha256"] != digest and now["created"] > written["created"] and source.exists():
+            if now and now["sha256"] != digest and source.exists() and not outdated(source, now):
                 return f"it was made of another {source.name} than the one that is there ({source})"
-    reading = _readings_around(path)[0].get(place_of(path) or "")
-    if reading and written["sha256"] != reading.sha256 and written["created"] < reading.created:
-        return f"an earlier state than the one that was read for {reading.reader.parent}"
     return ""
 
 
@@ -151,20 +161,10 @@ def sources_of(path: Path, written: Record) -> dict[Path, str]:
     return {results / place: digest for place, digest in written["made_of"].items()}
 
 
-def is_job_output(path: Path) -> bool:
-    """Whether a job of the run has read a path, or a folder around it, so that another job must have written it."""
-    place = Path(place_of(path) or "")
-    return not {place.as_posix(), *map(str, place.parents)}.isdisjoint(_readings_around(path)[1])
-
-
-_readings = functools.cache(readings)
-
-
-def _readings_around(path: Path) -> tuple[dict[str, Reading], set[str]]:
-    """The `readings` of the run that has a path; none outside of any `results/`."""
-    if (place := place_of(path)) is None:
-        return {}, set()
-    return _readings(Path(os.path.abspath(path)).parents[place.count("/")] / place.partition("/")[0])
+def is_listed(path: Path) -> bool:
+    """Whether the manifest of the run lists a path, or a folder around it, so that a job must have written it."""
+    manifest, place = manifest_of(path), Path(place_of(path) or "")
+    return manifest is not None and any(str(around) in manifest.outputs for around in (place, *place.parents))
 
 
 def _elsewhere(path: Path, written: Record) -> bool:
@@ -207,56 +207,73 @@ class Finding(NamedTuple):
     kind: str
     """damaged, gone or unrecorded."""
     message: str
-    written: float
-    """When its job ended, or the file was written; 0 if neither is known (s since 1970)."""
     temporary: bool = False
     """Whether a run removes it, so that nobody has to request it."""
 
 
 def verify(folder: Path) -> tuple[int, list[Finding]]:
-    """Check everything below `folder` (relative to the working directory) against its checksums.
+    """Check everything below `folder` (relative to the working directory) against its checksums and manifests.
 
     Returns the number of recorded files and folders, and the findings. Files that no job wrote, such as a user's notes,
     are skipped.
     """
-    _readings.cache_clear()
-    findings: list[Finding] = []
-    count, unrecorded = 0, readings(folder)[1]
+    _checked.clear()
+    findings = dict[Path, Finding]()
+    count, homes = 0, {folder} if folder.parent.name == BUILT else set[Path]()
     for checksum_file in sorted(checksum_files(folder)):
         try:
             records = records_in(checksum_file)
         except InputError as error:
             path = checksum_file.with_name(checksum_file.name[1:].removesuffix(ENDING))
-            findings.append(Finding(path, "damaged", error.problem, checksum_file.stat().st_mtime))
+            findings[path] = Finding(path, "damaged", error.problem)
             continue
         count += len(records)
-        findings += filter(None, map(_finding, records, records.values()))
-    for path in (Path(BUILT, place) for place in sorted(unrecorded)):
-        if folder in path.parents and path not in {finding.path for finding in findings}:
-            there = path.exists()
-            kind, message = ("unrecorded", "its checksums are gone") if there else ("gone", "it was removed")
-            findings.append(Finding(path, kind, message, path.stat().st_mtime if there else 0.0))
-    return count, findings
+        findings |= {path: found for path, record in records.items() if (found := _finding(path, record))}
+        homes |= {Path(*path.parts[:2]) for path, record in records.items() if record["rule"]}
+    for home in sorted(homes):
+        try:
+            if manifest := manifest_of(home / NAME):
+                listed = (Path(BUILT, place) for place in manifest.outputs)
+                unrecorded = (path for path in listed if path not in findings and record_of(path) is None)
+                findings |= {path: _unrecorded(path) for path in unrecorded}
+            else:
+                message = "no manifest says which files there must be; copy it from the run, or start the run again"
+                findings[home / NAME] = Finding(home / NAME, "gone", message)
+        except InputError as error:
+            findings[home / NAME] = Finding(home / NAME, "damaged", error.problem)
+    return count, list(findings.values())
+
+
+def _unrecorded(path: Path) -> Finding:
+    if path.exists():
+        return Finding(path, "unrecorded", "its checksums are gone")
+    return Finding(path, "gone", "it was removed, or not made yet")
 
 
 def _finding(path: Path, written: Record) -> Finding | None:
-    created, temporary = written["created"], "temporary" in written
+    temporary = "temporary" in written
     try:
         if not path.exists():
-            return None if temporary else Finding(path, "gone", "it was removed", created)
+            return None if temporary else Finding(path, "gone", "it was removed")
         check(path)
     except InputError as error:
         # The shards of an HDF5 file are checked under their own names.
         same = str(error.file) == str(path)
-        return Finding(path, "damaged", error.problem, created, temporary) if same else None
+        return Finding(path, "damaged", error.problem, temporary) if same else None
     problem = _changed_video(path)
-    return Finding(path, "damaged", problem, created) if problem else None
+    return Finding(path, "damaged", problem) if problem else None
 
 
 def build_order(findings: Iterable[Finding]) -> list[list[Path]]:
-    """The paths in the order in which they were built, by folders: rebuilt in this order, one command a folder, they
-    outdate nothing else."""
+    """The paths in the order of the chain, by folders: rebuilt in this order, one command a folder, they outdate
+    nothing else."""
+
+    def place(finding: Finding) -> tuple[int, Path]:
+        manifest, name = manifest_of(finding.path), place_of(finding.path)
+        listed = list(manifest.outputs) if manifest else []
+        return listed.index(name) if name in listed else len(listed), finding.path
+
     folders: dict[Path, list[Path]] = {}
-    for finding in sorted(findings, key=lambda finding: (finding.written, finding.path)):
+    for finding in sorted(findings, key=place):
         folders.setdefault(finding.path.parent, []).append(finding.path)
     return list(folders.values())

@@ -16,7 +16,7 @@ from verified.errors import InputError
 from verified.io.array_file import read_arrays
 from verified.io.files import atomic_path
 from verified.io.jsonl import read_json
-from verified.runtime.announcements import rebuild_command
+from verified.runtime.manifest import rebuild_command
 
 SETTINGS = "settings_sha256"
 """Digest of the settings of training and search (see `paths.settings_digest`)."""
