@@ -19,6 +19,7 @@ from verified.lmm.cassette import read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
 from verified.runtime.checksums import write_checksums
+from verified.runtime.manifest import write_manifest
 
 
 def subtitle_files(folder):
@@ -75,6 +76,7 @@ def run_files(folder):
         (folder / home / name).write_text('{"desc_id": 1}\n')
     for name in ("a.jsonl", "tables"):
         write_checksums(folder / home / name, rule="some_rule", wildcards={"dataset": "small"})
+    write_manifest(str(folder / home), "", {"small/a.jsonl": None, "small/tables": None}, ended=True)
     (folder / "small.yaml").write_text("name: small\n")
     checked = ["verify", "--configfile", "small.yaml"]
     return [checked, ["verify"], [*checked, "--heal"]]
