@@ -113,7 +113,7 @@ def test_a_model_of_another_name_is_noted(lab, capsys):
         lab(served.url)
         status, lines = check(capsys)
     noted = [line for line in lines if line.startswith("note") and "olmocr-2" in line and "loop-1" in line]
-    assert status == 0 and len(noted) == 4
+    assert status == 0 and len(noted) == 1
 
 
 def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
@@ -152,6 +152,9 @@ def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
         "ending: .gif 1 (moving pictures are not read: convert them",
     ):
         assert words in shown, words
+    write_jsonl("moments.jsonl", [{"video": "street", "start": 0, "end": 1, "caption": "bars go"}] * 3)
+    shown = "\n".join(check(capsys, "--offline")[1])
+    assert "2 rows repeat an earlier one" in shown and "in several splits" not in shown
 
 
 def break_videos():

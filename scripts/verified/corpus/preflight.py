@@ -269,7 +269,7 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
         name, _, detail = folder.refused[0]
         message = f"{len(folder.refused)} names in the folder are not used, first {name}: {detail}"
         yield Finding("note", f"{key}.videos", message, "copy the videos into the folder, or name theirs")
-    yield from repetition_findings([] if division else moments, f"{key}.moments")
+    yield from repetition_findings(moments, f"{key}.moments")
     yield from caption_findings(moments, f"{key}.moments")
     usable = yield from video_findings(folder.paths, moments, f"{key}.videos")
     for selection in selections():

@@ -198,7 +198,7 @@ def _try(
         return Finding("problem", key, *_empty(role, address, form, reply)), None
     if reply.finish in ("stop", "length"):
         message = f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"
-        if served := reply.notes.get("served_model"):
+        if (served := reply.notes.get("served_model")) and (form == "text" or not chats):
             remedy = "set `model` to the name of the model that you want; tables print both names"
             return Finding("note", key, f"{message}, and says that {served} answered", remedy), reply
         return Finding("ok", key, message), reply
@@ -206,8 +206,9 @@ def _try(
     if remedy is None:
         remedy = "see the endpoint's log, or what its message names"
         if form not in ("text", PROMPT):
-            fewer = ", or fewer (dynamics.max_frames)" if form.startswith("a clip") else ""
-            remedy = f"name a model or set a limit of the server that takes {form}{fewer}"
+            remedy = f"name a model that takes {form}"
+            if form.startswith("a clip"):
+                remedy = f"raise the server's limit of pictures, lower dynamics.max_frames, or {remedy}"
     message = f"no answer to {form} from {role.model} at {address}: {reply.reason}: {reply.detail}"
     return Finding("problem", key, message, remedy), None
 
