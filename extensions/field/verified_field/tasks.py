@@ -13,6 +13,8 @@ from verified_field.config import Rows
 
 MOST_MOMENTS = 20
 """More that an answer lists are not read."""
+NAMES = dict.fromkeys(("relevant_windows", "pred_relevant_windows", "windows", "timestamps", "segments"), "moments")
+"""Other names of the list of moments."""
 NOT_SHOWN = re.compile(r"\b(?:none|not shown|no(?:t any)? (?:such )?(?:moment|part|time)|never|does not show)\b", re.I)
 
 
@@ -22,7 +24,7 @@ def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
     Moments without confidence have the middle one; those without two times are omitted.
     """
     value = json_value(text)
-    listed = value if isinstance(value, list) else best_object(text, ("moments",)).get("moments")
+    listed = value if isinstance(value, list) else best_object(text, ("moments",), NAMES).get("moments")
     if isinstance(value, dict) and listed is None and {"start", "end"} & value.keys():
         listed = [value]
     if isinstance(listed, list) and len(listed) == 2 and all(seconds(one) is not None for one in listed):

@@ -277,13 +277,13 @@ def seconds(value: object) -> float | None:
 
 
 def span(value: object) -> str | None:
-    """``"start end"`` in seconds from [start, end] or a text with two times; None for other values."""
+    """``"start end"`` in seconds from [start, end] or a text with two times, from 0 on; None for other values."""
     if isinstance(value, str):
         value = re.findall(r"\d[\d:.]*", value)
     if not isinstance(value, list) or len(value) != 2:
         return None
-    times = [seconds(end_text) for end_text in value]
-    return None if None in times else f"{times[0]:g} {times[1]:g}"
+    start, end = map(seconds, value)
+    return None if start is None or end is None else f"{max(0.0, start):g} {max(0.0, end):g}"
 
 
 def span_of(text: str) -> tuple[float, float]:
