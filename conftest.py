@@ -37,7 +37,7 @@ NANO = (
 )
 """Files of tests/workflow that read the nano run: all in one process, which builds it once."""
 
-FIRST = ("test_demo.py", "test_rehearsal.py", *NANO, "test_released_figures.py")
+FIRST = ("test_demo.py", "test_rehearsal.py", "test_lopsided.py", *NANO, "test_released_figures.py")
 """Files whose tests take minutes: begun last, they would keep a core waiting."""
 
 ORDINARY = os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else None
