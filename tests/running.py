@@ -23,7 +23,7 @@ SHIPPED = {
 """Configurations that come with the workflow and its extensions, by name."""
 DOCS = sorted([*PROJECT.glob("docs/*.md"), *PROJECT.glob("extensions/*/README.md")])
 """Pages of documentation that are written by hand; an extension's is its README."""
-LINKED = re.findall(r"\]\((extensions/\w+/README\.md)\)", (PROJECT / "README.md").read_text(encoding="utf-8"))
+LINKED = re.findall(r"\((?:\.\./)?(extensions/\w+/README\.md)", (PROJECT / "docs/index.md").read_text(encoding="utf-8"))
 WHOLE = pytest.mark.skipif(
     not all((PROJECT / page).is_file() for page in LINKED), reason="an extension that the pages speak of is not here"
 )

@@ -145,6 +145,24 @@ def test_the_menu_of_the_site_shows_every_page():
     assert sorted(shown) == sorted(written | {"api.md", "keys.md"}), "api.md and keys.md are made with the site"
 
 
+@WHOLE
+def test_every_picture_is_on_a_page_that_names_its_source():
+    sources = ("make pictures", "make real", "config/released.yaml")
+    for picture in (PROJECT / "docs").glob("*.png"):
+        shown = [page for page in PAGES if f"{picture.name})" in page.read_text(encoding="utf-8")]
+        assert shown, f"{picture.name} is on no page"
+        for page in shown:
+            assert any(source in page.read_text(encoding="utf-8") for source in sources), page
+
+
+def test_the_readme_is_short_and_has_the_versions_of_python():
+    readme = text("README.md")
+    assert len(readme.split()) <= 1100
+    first, last = re.search(r"Python (3\.\d+) to 3\.(\d+)", readme).groups()
+    allowed = tomllib.loads(text("pyproject.toml"))["project"]["requires-python"]
+    assert allowed == f">={first},<3.{int(last) + 1}"
+
+
 def text(name: str) -> str:
     return (PROJECT / name).read_text(encoding="utf-8")
 
