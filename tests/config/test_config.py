@@ -57,6 +57,8 @@ def test_the_page_of_prompts_lists_the_files_and_their_slots():
         ({"datasets": {"Demo": {"title": "x", "source": {"kind": "demo"}}}}, ["'Demo'", "lower-case"]),
         ({"datasets": {"d" * 101: {"title": "x", "source": {"kind": "demo"}}}}, ["100 at most"]),
         (demo(name="d" * 101), ["name"]),
+        (demo(name="ledger"), ["results/ledger", "another name"]),
+        (demo(name="tables"), ["results/tables", "another name"]),
         ({"datasets": {"tables": {"title": "x", "source": {"kind": "demo"}}}}, ["'tables'", "taken"]),
         ({"datasets": {}}, ["datasets"]),
         ({}, ["datasets"]),

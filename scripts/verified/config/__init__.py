@@ -64,8 +64,8 @@ class Config(Section):
     @field_validator("name")
     @classmethod
     def free_name(cls, name: str) -> str:
-        if name == "tables":
-            raise ValueError("results/tables shows the tables of the last run; choose another name")
+        if use := {"tables": "shows the tables of the last run", "ledger": "holds all model calls"}.get(name):
+            raise ValueError(f"results/{name} {use}; choose another name")
         return name
 
     @field_validator("datasets")
