@@ -65,8 +65,8 @@ def test_paths(nano, tmp_path):
     assert not misses(cases)
     if not ROOT:
         pytest.skip("only root can mount a folder read-only")
-    folder, cases = tmp_path / "read-only", {}
-    folder.mkdir()
+    folder, cases = tmp_path / "run" / "results", {}
+    folder.mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", folder], check=True)
     try:
         for words in (
@@ -77,6 +77,10 @@ def test_paths(nano, tmp_path):
             said, status = said_by(nano, *words, "--output", folder / ("a.parquet" if words[0] == "ledger" else "a"))
             worded = "read-only" in said.lower() and not re.search("make room|Traceback", said)
             cases[f"{words}: {said[-300:]}"] = status > 0 and worded
+        started = snakemake(tmp_path / "run", "--cores", "1", "results/tables")
+        cases[started.stdout[-300:]] = (
+            bool(started.returncode) and "choose a folder" in started.stdout and "Traceback" not in started.stdout
+        )
     finally:
         subprocess.run(["umount", folder], check=True)
     assert not misses(cases)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from verified.errors import InputError
+from snakemake.exceptions import WorkflowError  # pyright: ignore[reportMissingTypeStubs] (Snakemake has none)
+
+from verified.errors import InputError, disk_problem
 from verified.runtime.checksums import Record, digest_of_param, record_of
 from verified.runtime.manifest import BUILT, place_of, write_manifest
 from verified.runtime.verify import outdated, sources_of
@@ -50,7 +52,11 @@ def rerun_incomplete(workflow: Any, home: str) -> None:
             workflow.dag.forcefiles.update(old)
             workflow.async_run(workflow.dag.update_needrun())
         if workflow.execution_settings and not workflow.dryrun and not workflow.touch:
-            update_manifest(workflow, home, ended=not len(workflow.dag))
+            try:
+                update_manifest(workflow, home, ended=not len(workflow.dag))
+            except (OSError, InputError) as error:
+                problem = disk_problem(error) if isinstance(error, OSError) else error
+                raise WorkflowError(f"error: {problem or error}") from None
 
     workflow._build_dag = build_with_records
 
