@@ -97,9 +97,9 @@ def write_manifest(home: str, settings: str, outputs: Mapping[str, str | None], 
         except InputError:
             before = None
         earlier = before.outputs if before else {}
-        listed = dict(earlier) if before and before.settings == settings else {}
-        for place, digest in outputs.items():
-            listed[place] = earlier.get(place, "") if digest is None else digest
+        listed = {place: earlier.get(place, "") if digest is None else digest for place, digest in outputs.items()}
+        if before and before.settings == settings:
+            listed |= {place: digest for place, digest in earlier.items() if place not in listed}
         manifest = Manifest(os.environ.get(CONFIGURATIONS, ""), settings, "" if ended else owner(), listed)
         if manifest != before:
             write_record(file, [VERSION, *manifest])

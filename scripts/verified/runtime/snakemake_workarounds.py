@@ -84,7 +84,8 @@ def _recorded(path: str | Path) -> Record | None:
 def update_manifest(workflow: Any, home: str, ended: bool) -> None:
     """Write the outputs of this run into the manifest in `home`, with their digests once it has `ended`."""
     dag, outputs = workflow.dag, dict[str, str | None]()
-    for job in (job for level in dag.toposorted() for job in level if job.rule.script):
+    levels = (sorted(level, key=lambda job: list(map(str, job.output))) for level in dag.toposorted())
+    for job in (job for level in levels for job in level if job.rule.script):
         for path in job.output:
             place = place_of(path)
             if place and f"{BUILT}/{place}".startswith(f"{home}/") and not getattr(path, "flags", {}).get("temp"):
