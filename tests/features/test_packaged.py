@@ -8,7 +8,7 @@ from feature_settings import text_features
 from media import write_video
 from refusals import refused
 from tiny_models import siglip
-from transformers import AutoTokenizer, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
+from transformers import AutoTokenizer, CLIPModel, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
 
 from verified.features import packaged
 from verified.features.encoders import load_joint
@@ -30,7 +30,7 @@ def test_its_logits_are_those_of_the_original_code():
     assert np.abs(logits - expected).max() < 1e-4  # batch normalisation is folded in
 
 
-def test_a_picture_of_a_class_is_near_its_sentence():
+def test_a_picture_of_a_class_is_near_its_sentence(monkeypatch):
     """A frame that is all one class has the vector of its name, less what all names share."""
     joint = packaged.PackagedJoint()
     names = read_json(packaged.SHIPPED / "classes.json")
@@ -43,6 +43,9 @@ def test_a_picture_of_a_class_is_near_its_sentence():
     logits = np.full((1, 1000), -1e3, np.float32)
     logits[0, 7] = 0
     assert packaged.class_shares(logits)[0, 7] == pytest.approx(1)
+    monkeypatch.setattr(packaged, "class_shares", lambda logits: np.eye(1, 1000, 7, dtype=np.float32))
+    seen = joint.of_features(np.zeros((1, 1280), np.float32))[0]
+    assert np.allclose(seen / np.linalg.norm(seen), expected / np.linalg.norm(expected), atol=1e-3)
 
 
 def test_other_weights_than_on_the_card_are_refused(tmp_path, monkeypatch):
@@ -74,6 +77,17 @@ def test_siglip_sees_and_reads_as_the_library_does(siglip_folder):
     for ours, theirs in ((seen, output.image_embeds), (whole[None], output.text_embeds)):
         assert np.abs(ours / np.linalg.norm(ours, axis=1, keepdims=True) - theirs.numpy()).max() < 1e-5
     assert tokens.shape == (5, 16)  # letters and the space, without padding
+
+
+def test_frames_of_clip_are_scaled_by_the_mean_and_deviation_of_its_pictures(tmp_path):
+    folder = tiny_models.clip(tmp_path)
+    backbone, model = load_backbone(str(folder)), CLIPModel.from_pretrained(folder).eval()
+    frames = np.random.default_rng(0).integers(0, 256, (3, backbone.size, backbone.size, 3), dtype=np.uint8)
+    mean, deviation = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
+    pixels = torch.from_numpy(((frames / 255 - mean) / deviation).astype(np.float32)).permute(0, 3, 1, 2)
+    with torch.no_grad():
+        expected = model.visual_projection(model.vision_model(pixels).pooler_output).numpy()
+    assert np.allclose(backbone(frames), expected, atol=1e-4)
 
 
 @pytest.fixture(scope="module")

@@ -85,16 +85,6 @@ def test_spans_behind_the_last_clip_are_clamped_and_counted(files, logged):
     assert "2 of 36 spans end after the last clip and are clamped to it" in logged.text
 
 
-def test_the_held_out_part_and_the_rest_divide_the_videos(tmp_path):
-    files = plant(tmp_path, 60, seed=4)
-    whole = read_moments(files.annotations, "fig")
-    rest, held = (read_moments(files.annotations, "fig", side) for side in ("rest", "held-out"))
-    assert not set(rest.videos) & set(held.videos)
-    assert sorted(rest.videos + held.videos) == whole.videos
-    assert len(rest) + len(held) == len(whole)
-    assert 0 < len(held.videos) < 20
-
-
 def test_the_official_cast_normalises_in_the_files_own_format(files):
     stored = np.random.default_rng(3).normal(0, 3, (9, VIDEO_DIM)).astype(np.float16)
     edit(files.video, "video03-000", stored)

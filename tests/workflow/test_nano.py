@@ -2,6 +2,7 @@
 
 from running import digests, snakemake
 
+from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json, read_jsonl
 from verified.tables.layout import TABLES
 
@@ -28,6 +29,12 @@ def test_metrics_say_which_settings_they_come_from(nano):
     tested = (nano / "results" / DATASET / "retrieval").glob("*/*/seed-*/*/metrics.json")
     settings = {(known["model"], known["settings_sha256"]) for known in map(read_json, tested)}
     assert settings and len(settings) == len({model for model, _ in settings})
+
+
+def test_each_kind_of_captions_has_its_own_features(nano):
+    files = {kind: nano / "results" / DATASET / "features" / f"text-{kind}.h5" for kind in ("cog", "fig", "fig-lowest")}
+    lengths = {kind: [FeatureFile(file).length(key) for key in FeatureFile(file)] for kind, file in files.items()}
+    assert len(set(map(tuple, lengths.values()))) == 3
 
 
 def test_a_second_run_has_nothing_to_do(nano):
