@@ -1,7 +1,7 @@
 # make tables    build the paper's tables for the demo, in results/tables
 # make demo-full the same with three trainings of each model, the ablations, and all tables and rows beyond the paper
 # make report    build the demo's figures and pages as well and gather all of it in results/demo/report.html
-# make pictures  make the pictures of README.md and docs/ anew, of the demo, real clips and published annotations; needs a Chromium
+# make pictures  make the pictures of README.md and docs/ anew, of the demo and of real clips; needs a Chromium
 # make study     pages for the participants of a user study, in results/demo/study/pages
 # make test      units, contracts, golden numbers and one small run of all stages, in minutes; .ci/run adds the demo and whole runs
 # make test-night all whole runs and what is exhaustive (tests marked `night`): every kill point, whole corpora, the rehearsal; hours
@@ -41,7 +41,6 @@ study: env
 	$(BIN)/verified study $(ARGS)
 
 pictures: report real
-	$(BIN)/snakemake --cores all results/tables --configfile config/released.yaml
 	PYTHONPATH=tests $(BIN)/python tests/pictures.py results docs
 
 # One process a core, four at most; ARGS="-n 0" leaves all to one. What took longest is said at the end.

@@ -2,9 +2,8 @@
 
     python tests/pictures.py results docs
 
-Copies figures of the demo's report, and shoots in a Chromium each page of `gallery`, Tables 1 and 2 of
-config/released.yaml, and the pages that `pictures_*.py` of an extension's tests names. Pictures have 256 colours, which
-keeps them small.
+Copies figures of the demo's report, and shoots in a Chromium each page of `gallery` and the pages that `pictures_*.py`
+of an extension's tests names. Pictures have 256 colours, which keeps them small.
 """
 
 import importlib
@@ -22,7 +21,7 @@ FIGURES = ("pipeline", "predictions")
 """Figures of the run, which keep their names."""
 SHEET = ("front", "table", "captions", "comparison", "review", "study", "mark", "verdicts")
 """Pages on the sheet, in rows of `COLUMNS`; every second one dark."""
-WIDTH, HEIGHT, SMALL, COLUMNS, TABLE_HEIGHT = 1400, 1000, 560, 2, 330
+WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
 
 
 def shoot(chromium: Browser, page: Path, scheme: str = "light") -> Image.Image:
@@ -55,16 +54,6 @@ def sheet(chromium: Browser, folder: Path) -> Image.Image:
     return whole
 
 
-def released(chromium: Browser, tables: Path) -> Image.Image:
-    """The paper's Tables 1 and 2 of the published annotations, one below the other, as far as they reach."""
-    shots = [shoot(chromium, tables / f"main-{number}.html") for number in (1, 2)]
-    shots = [shot.crop((0, 0, WIDTH, TABLE_HEIGHT)) for shot in shots]
-    whole = Image.new("RGB", (WIDTH, len(shots) * TABLE_HEIGHT), "white")
-    for number, shot in enumerate(shots):
-        whole.paste(shot, (0, number * TABLE_HEIGHT))
-    return whole
-
-
 def main(results: Path, docs: Path) -> None:
     """Make the pictures of the finished runs in the folder `results` in the folder `docs`."""
     run = results / "demo"
@@ -72,7 +61,6 @@ def main(results: Path, docs: Path) -> None:
         save(sheet(chromium, Path(folder)), docs / "pages.png")
         for name in FIGURES:
             save(Image.open(run / "figures" / f"{name}.png").convert("RGB"), docs / f"{name}.png")
-        save(released(chromium, results / "released" / "tables"), docs / "released.png")
         for file in ADDED:
             sys.path.append(str(file.parent))
             for name, picture in importlib.import_module(file.stem).take(chromium, results):

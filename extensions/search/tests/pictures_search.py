@@ -25,6 +25,6 @@ def take(chromium: Browser, results: Path) -> Iterator[tuple[str, Image.Image]]:
         ):
             with served(index.resolve(), Path()) as address:
                 ask(chromium, address, query)
-                chromium.wait("[...document.images].every((one) => one.complete)")
+                chromium.wait("[...document.images].every((one) => one.complete || one.loading === 'lazy')")
                 shot = chromium.screenshot(name, WIDTH, HEIGHT)
                 yield name, Image.open(io.BytesIO(shot.read_bytes())).convert("RGB")
