@@ -13,7 +13,9 @@ from verified_field.config import Rows
 
 MOST_MOMENTS = 20
 """More that an answer lists are not read."""
-NAMES = dict.fromkeys(("relevant_windows", "pred_relevant_windows", "windows", "timestamps", "segments"), "moments")
+NAMES: dict[str, str] = dict.fromkeys(
+    ("relevant_windows", "pred_relevant_windows", "windows", "timestamps", "segments"), "moments"
+)
 """Other names of the list of moments."""
 NOT_SHOWN = re.compile(r"\b(?:none|not shown|no(?:t any)? (?:such )?(?:moment|part|time)|never|does not show)\b", re.I)
 

@@ -74,7 +74,7 @@ def _pairs(groups: Table) -> Iterator[str]:
         mark = f" {ONE_TRAINING}" if single else ""
         yield f'<h3>{html.escape(f"{pair[0]} minus {pair[1]}")}{mark}</h3><div class="pair">'
         for by in dict.fromkeys(row[2] for row in rows):
-            yield f"<h4>{html.escape(by)}</h4>"
+            yield f"<h4>{html.escape(str(by))}</h4>"
             yield from (_group(row, low, high, single) for row in rows if row[2] == by)
         yield "</div>"
     left_out = len({row[:2] for row in groups.rows}) - len(pairs_of(groups))
