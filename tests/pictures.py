@@ -13,7 +13,7 @@ from pathlib import Path
 
 import gallery
 from browser import Browser, browser
-from PIL import Image
+from PIL import Image, ImageChops
 
 ADDED = sorted(Path(__file__).parents[1].glob("extensions/*/tests/pictures_*.py"))
 """Modules with a function `take` of the browser and the folder of results: (name, picture) of each of their pages."""
@@ -24,13 +24,13 @@ SHEET = ("front", "table", "captions", "comparison", "review", "study", "mark", 
 WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
 
 
-def shoot(chromium: Browser, page: Path, scheme: str = "light") -> Image.Image:
+def shoot(chromium: Browser, page: Path, scheme: str = "light", width: int = WIDTH) -> Image.Image:
     """The top of a page."""
     chromium.scheme(scheme)
-    chromium.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
+    chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1, mobile=False)
     chromium.open(page)
     chromium.wait("[...document.images].every((one) => one.complete || one.loading === 'lazy')")
-    return Image.open(chromium.screenshot("picture", WIDTH, HEIGHT)).convert("RGB")
+    return Image.open(chromium.screenshot("picture", width, HEIGHT)).convert("RGB")
 
 
 def save(picture: Image.Image, path: Path) -> None:
@@ -54,6 +54,20 @@ def sheet(chromium: Browser, folder: Path) -> Image.Image:
     return whole
 
 
+def tables(chromium: Browser, folder: Path, names: tuple[str, ...]) -> Image.Image:
+    """Pages of tables one below the other, without the empty paper around them."""
+    pages = []
+    for name in names:
+        page = shoot(chromium, folder / f"{name}.html", width=1700)
+        empty = Image.new("RGB", page.size, page.getpixel((page.width - 1, page.height - 1)))
+        left, top, right, bottom = ImageChops.difference(page, empty).getbbox()
+        pages.append(page.crop((max(0, left - 16), max(0, top - 16), right + 16, bottom + 16)))
+    whole = Image.new("RGB", (max(page.width for page in pages), sum(page.height for page in pages)), "white")
+    for number, page in enumerate(pages):
+        whole.paste(page, (0, sum(before.height for before in pages[:number])))
+    return whole
+
+
 def main(results: Path, docs: Path) -> None:
     """Make the pictures of the finished runs in the folder `results` in the folder `docs`."""
     run = results / "demo"
@@ -61,6 +75,8 @@ def main(results: Path, docs: Path) -> None:
         save(sheet(chromium, Path(folder)), docs / "pages.png")
         for name in FIGURES:
             save(Image.open(run / "figures" / f"{name}.png").convert("RGB"), docs / f"{name}.png")
+        if (results / "released" / "tables").is_dir():  # its annotations are a download
+            save(tables(chromium, results / "released" / "tables", ("main-1", "main-2")), docs / "reproduced.png")
         for file in ADDED:
             sys.path.append(str(file.parent))
             for name, picture in importlib.import_module(file.stem).take(chromium, results):
