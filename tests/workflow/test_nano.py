@@ -21,7 +21,7 @@ def test_every_table_is_there_in_every_form(nano):
 
 
 def test_snakemake_makes_a_report_of_the_tables_alone(nano):
-    run = snakemake(nano, "results/tables", "--report", "tables.zip")
+    run = snakemake(nano, "--report", "tables.zip", "results/tables")
     assert run.returncode == 0 and (nano / "tables.zip").is_file(), run.stdout[-3000:]
 
 

@@ -72,4 +72,4 @@ def test_two_processes_fine_tuned_umts_weights(run):
 
 def test_a_second_run_does_nothing(run):
     folder, config = run
-    assert not pending(command(folder, "results/tables", config=config))
+    assert not pending(command(folder, "--cores", "2", "results/tables", config=config))
