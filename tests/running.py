@@ -81,12 +81,12 @@ def copy_project(folder: Path) -> Path:
 def digests(folder: Path) -> dict[str, str]:
     """SHA-256 of every file that the workflow built, by path.
 
-    The ledger is compared by its content elsewhere.
+    The ledger, and the list of outputs with the configuration's path, are compared by their content elsewhere.
     """
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((folder / "results").rglob("*"))
-        if path.is_file() and "ledger" not in path.relative_to(folder).parts
+        if path.is_file() and {"ledger", "run.manifest"}.isdisjoint(path.relative_to(folder).parts)
     }
 
 
