@@ -180,10 +180,24 @@ def runs(tmp_path_factory, address) -> Callable[[str], Path]:
     return run_of
 
 
+AT_NIGHT = {"docs/benchmark.md", "docs/debugging.md", "docs/models.md", "docs/module.md", "config/README.md"}
+"""Pages of the core whose blocks take more than a few minutes in all."""
+RUN = [
+    pytest.param(
+        page,
+        id=identity(page),
+        marks=pytest.mark.night
+        if identity(page) in AT_NIGHT or (page.parent / "tests" / f"page_{page.parent.name}.py").is_file()
+        else pytest.mark.slow,
+    )
+    for page in PAGES
+    if any(not step.language for step in steps(page))
+]
+
+
 @WHOLE
-@pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("page", [page for page in PAGES if any(not s.language for s in steps(page))], ids=identity)
+@pytest.mark.parametrize("page", RUN)
 def test_the_blocks_of_a_page_run(page, tmp_path, address, runs, record_property):
     folder = checkout(tmp_path / "checkout")
     material = material_of(page)
