@@ -22,6 +22,10 @@ settings.load_profile("verified")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# `make test ARGS=...` hands its own arguments on to each `make` and `pytest` that a test runs.
+for name in ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "ARGS", "PYTEST_ADDOPTS"):
+    os.environ.pop(name, None)
+
 os.environ.setdefault("VERIFIED_LOG", "snakemake")  # tests read Snakemake's own log of a run
 
 take_environment()  # before torch is imported, as commands and jobs do
