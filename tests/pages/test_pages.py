@@ -126,22 +126,26 @@ def run(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def follow(page: Path, folder: Path, address: str, until: str = "") -> list[str]:
-    """Write the files of a page and run its blocks, up to a command that begins with `until`; those left out."""
-    left_out = []
+def follow(page: Path, folder: Path, address: str, until: str = "") -> tuple[int, list[str]]:
+    """Write the files of a page and run its blocks, up to a command that begins with `until`.
+
+    Returns the number of blocks that ran, and what each of the others needs.
+    """
+    ran, left_out = 0, []
     for step in steps(page):
         text = step.text.replace(ENDPOINT, address)
         if step.file:
             (folder / step.file).write_text(text + MORE.get(step.file, ""), encoding="utf-8")
         elif step.needs:
-            left_out.append(f"line {step.line}: {step.needs}")
+            left_out.append(step.needs)
         elif not step.language:
+            ran += 1
             for command in commands(text):
                 if until and command.startswith(until):
-                    return left_out
+                    return ran, left_out
                 printed = run(command, folder)
                 assert "Traceback" not in printed, f"{page}:{step.line}: {command}\n{printed[-6000:]}"
-    return left_out
+    return ran, left_out
 
 
 @pytest.fixture(scope="module")
@@ -205,4 +209,6 @@ def test_the_blocks_of_a_page_run(page, tmp_path, address, runs, record_property
         shutil.copytree(runs(name), folder, symlinks=True, dirs_exist_ok=True)
     if material.make:
         material.make(folder)
-    record_property("left out", "; ".join(follow(page, folder, address)))
+    ran, left_out = follow(page, folder, address)
+    record_property("blocks run", ran)
+    record_property("left out", "; ".join(left_out))

@@ -3,6 +3,7 @@
 import datetime
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -46,6 +47,28 @@ def test_files_that_a_page_names_exist(page):
     for path in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (page.parent / path).is_file(), path
     assert set(re.findall(r"`(test_\w+\.py)`", text)) <= TESTS
+
+
+def test_the_log_of_runs_stands_in_its_page():
+    runs = runpy.run_path(str(PROJECT / ".ci" / "runs.py"))
+    text = runs["PAGE"].read_text(encoding="utf-8")
+    assert runs["page"](text, runs["read"](runs["KEPT"])) == text
+
+
+def test_a_run_is_logged_with_the_counts_of_its_report(tmp_path):
+    runs = runpy.run_path(str(PROJECT / ".ci" / "runs.py"))
+    values = {"blocks run": "7", "left out": "GPU; key; GPU"}
+    cases = "".join(f"<property name='{name}' value='{value}'/>" for name, value in values.items())
+    suite = f"<testsuite tests='11' failures='1' errors='2' skipped='3'>{cases}</testsuite>"
+    report = tmp_path / "report.xml"
+    report.write_text(f"<testsuites>{suite}</testsuites>", encoding="utf-8")
+    assert runs["counts"](report, 1) == (5, 3, 3)
+    assert "7 ran, 3 left out ({'GPU': 2, 'key': 1})" in runs["blocks"](report)
+    assert runs["counts"](tmp_path / "none.xml", 2) == (0, 1, 0)
+    columns = runs["COLUMNS"][1:]
+    rows = [{"target": name, **dict.fromkeys(columns, value)} for name, value in (("b", "1"), ("a", "2"), ("b", "3"))]
+    lines = runs["table"](rows).splitlines()[2:]
+    assert [line.split(" | ")[:2] for line in lines] == [["| a", "2"], ["| b", "3"]]
 
 
 @WHOLE
