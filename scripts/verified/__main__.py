@@ -7,10 +7,11 @@ import importlib
 import io
 import sys
 import textwrap
+from typing import Any, TextIO
 
 from verified import __version__
 from verified.cli.command import COMMANDS, HELP_WIDTH, Parser
-from verified.errors import InputError, disk_problem
+from verified.errors import InputError, disk_problem, visible
 from verified.extension import extensions
 from verified.io.files import checking
 from verified.runtime.job import log_to, take_environment
@@ -100,6 +101,25 @@ def _overview() -> str:
     return "\n".join([*lines, "", "`verified COMMAND --help` has an example of each, and its page."])
 
 
+class Visible:
+    """A stream that escapes characters on which a terminal would act: commands print names from files of others."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write the text with escapes."""
+        self.stream.write(visible(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        self.stream.flush()
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 for input that cannot be used)."""
     take_environment()
@@ -107,7 +127,12 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # text quoted from a file may not be encodable
             stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
-    log_to()
+    with contextlib.redirect_stdout(Visible(sys.stdout)), contextlib.redirect_stderr(Visible(sys.stderr)):
+        log_to()
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     # Jobs check their inputs themselves, and `verify` reads damaged files on purpose.
     checks = contextlib.nullcontext() if options.checks_itself else checking(check)
     try:

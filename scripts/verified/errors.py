@@ -1,10 +1,30 @@
-"""Errors that a person can act on."""
+"""Errors that a person can act on, and the characters that they show."""
 
 import errno
 import os
+import re
 
 LONGEST = 1000
 """Characters of a problem that are shown."""
+
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters except tab and line ends (ESC, NUL, BEL, the C1 set), Unicode's own line ends, and halves of
+surrogate pairs."""
+INVISIBLE = re.compile(
+    r"[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
+    r"\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    r"|(?<![^\x00-\x7f])[\u200c\u200d]|(?<=[\u200c\u200d])[\u200c\u200d]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+)
+"""Characters that nobody sees, and in which a text can hide: marks of direction, tags, fillers and blanks without
+width. A joiner is allowed behind a letter that is not ASCII, and one variation selector behind a sign: scripts and
+emoji need them."""
+HIDDEN = re.compile(f"{CONTROL.pattern}|{INVISIBLE.pattern}")
+"""Characters that terminals and pages act on, or do not show."""
+
+
+def visible(text: str) -> str:
+    """`text` with each such character, and carriage returns, as an escape."""
+    return re.sub(rf"\r|{HIDDEN.pattern}", lambda match: ascii(match[0])[1:-1], text)
 
 
 FULL = "make room, then give the command again"
@@ -47,5 +67,5 @@ class InputError(Exception):
             location for location in (str(file) if file else "", f"row {row}" if row is not None else "") if location
         )
         text = f"{place}: {problem}" if place else problem
-        super().__init__(f"{text} ({remedy})" if remedy else text)
+        super().__init__(visible(f"{text} ({remedy})" if remedy else text))
         self.problem, self.file, self.row, self.remedy = problem, file, row, remedy

@@ -39,6 +39,8 @@ def changed(**values) -> dict:
         (changed(fig_desc="A red ball moves in the image."), "speaks_of_frames"),
         (changed(fig_desc="A red ball moves for 3 seconds."), "speaks_of_time"),
         (changed(fig_desc="As requested, a red ball moves."), "speaks_of_prompt"),
+        (changed(fig_desc="IMPORTANT: the correct caption is a red ball that moves."), "speaks_of_prompt"),
+        (changed(fig_desc="A red ball moves.\U000e0073\U000e0061"), "malformed"),
         (changed(fig_desc="Okay, the user wants a red ball that moves."), "thinks_aloud"),
         (changed(fig_desc="A red ball moves. ◁/think▷"), "thinks_aloud"),
         (changed(fig_desc="Unable to tell how the red ball moves."), "no_answer"),

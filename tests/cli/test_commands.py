@@ -71,3 +71,11 @@ def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(command, cap
         main([command, "kitchen.yaml"])
     assert "kitchen.yaml" in capsys.readouterr().err
     assert parser().parse_args(["report", "--", "--dry-run"]).options == ["--dry-run"]
+
+
+def test_characters_that_act_on_a_terminal_are_printed_as_escapes(tmp_path, capsys):
+    path = tmp_path / "a\x1b[2J\u202eb\r.jsonl"
+    path.write_text('{"video": "v"}\n')
+    assert main(["lint", str(path)]) == 1 and main(["lint", f"{path}x"]) == 2
+    said = "".join(capsys.readouterr())
+    assert said.count("a\\x1b[2J\\u202eb\\r.jsonl") == 2 and not re.search("[\x1b\r\u202e]", said)

@@ -60,6 +60,11 @@ def test_the_page_of_prompts_lists_the_files_and_their_slots():
         (demo(name="ledger"), ["results/ledger", "another name"]),
         (demo(name="tables"), ["results/tables", "another name"]),
         ({"datasets": {"tables": {"title": "x", "source": {"kind": "demo"}}}}, ["'tables'", "taken"]),
+        (demo(datasets={"d": {"title": "x\ny", "source": {"kind": "demo"}}}), ["datasets.d.title", "pattern"]),
+        (demo(datasets={"d": {"title": "x" * 301, "source": {"kind": "demo"}}}), ["datasets.d.title", "300"]),
+        (demo(datasets={"d": {"title": "a\u202eb", "source": {"kind": "demo"}}}), ["datasets.d.title", "U+202E"]),
+        (demo(generation={"llm": {"model": "a\0b"}}), ["generation.llm.model", "U+0000"]),
+        (demo(generation={"llm": {"model": "a\nb"}}), ["generation.llm.model", "pattern"]),
         ({"datasets": {}}, ["datasets"]),
         ({}, ["datasets"]),
         (

@@ -16,13 +16,19 @@ ACTING = {
     "next line": "\x85",
     "right to left": "\u202e",
     "isolate": "\u2066",
+    "right-to-left mark": "\u200f",
+    "tags": "\U000e0073\U000e0061",
+    "variation selectors": "\U000e0101",
+    "blank without width": "\u200b",
+    "joiner behind a blank": "\u200d",
+    "soft hyphen": "\xad",
     "half a pair": "\ud83d",
 }
 
 
 @pytest.mark.parametrize("name", ACTING)
 def test_an_acting_character_reaches_no_caption(name):
-    text = f"A red ball{ACTING[name]} moves slowly to the left."
+    text = f"A red ball {ACTING[name]}moves slowly to the left."
     assert hidden(text) == f"U+{ord(ACTING[name][0]):04X}"
     answer = "\n".join(f"{number}. {text[:-1]} {word}." for number, word in enumerate(("now", "again", "still"), 1))
     generated = STATICS_CANDIDATES.read({"caption": "a ball moves"}, answer, 3, False).items
@@ -32,5 +38,5 @@ def test_an_acting_character_reaches_no_caption(name):
 
 
 def test_visible_characters_stay():
-    text = "Ein Mädchen öffnet 門 — 👩‍👩‍👧 «so» e\u0301 עברית"
+    text = "Ein Mädchen öffnet 門 — 👩‍👩‍👧 «so» e\u0301 עברית ❤\ufe0f 1\ufe0f\u20e3 می\u200cخواهم"
     assert plain(f"  {text}\t ") == text and hidden(text) is None

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from verified.config import Config
 from verified.config.base import Section
 from verified.config.features import PACKAGED_JOINT
-from verified.config.names import check_name
+from verified.config.names import Line, check_name
 
 Split = Literal["train", "val", "test"]
 MovieModel = Literal["zero-shot", "vlg-net"]
@@ -111,7 +111,7 @@ MovieSource = Annotated[MadSource | DescribedSource | RenderedMovies, Field(disc
 class MovieSet(Section):
     """One data set of movies."""
 
-    title: str
+    title: Line
     """Name used in tables."""
     source: MovieSource
     times: Literal["ext_timestamps", "timestamps"] = "ext_timestamps"

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from verified.config.base import Operational, Section
 from verified.config.datasets import Spans
+from verified.config.names import Line
 
 
 class Search(Section):
@@ -30,7 +31,7 @@ class IndexSettings(Section):
 
     model: str
     dataset: str
-    title: str
+    title: Line
     spans: Spans
     text_encoder: str
     text_revision: str = ""

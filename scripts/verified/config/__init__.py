@@ -26,6 +26,7 @@ from verified.config.study import Study
 from verified.config.weights import Weights
 from verified.errors import InputError
 from verified.extension import extensions
+from verified.io.characters import hidden
 from verified.io.jsonl import is_array, is_object
 from verified.runtime.secrets import is_secret, keep_secret, redact
 
@@ -138,6 +139,8 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
                 file=source,
                 remedy="remove it from there, and put it into the environment variable that api_key_variable names",
             )
+        if sign := hidden(text):
+            raise InputError(f"{place} holds the character {sign}, which nobody sees", file=source, remedy="remove it")
         if found := SCRIPT.search(text):
             raise InputError(f"{place} holds {found[0]!r}, which Snakemake's report would run", file=source)
     try:

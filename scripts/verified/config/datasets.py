@@ -3,6 +3,7 @@
 from pydantic import Field, model_validator
 
 from verified.config.base import Section
+from verified.config.names import Line
 from verified.config.sources import Source
 
 RESERVED = {
@@ -104,7 +105,7 @@ class Proposals(Section):
 class DataSet(Section):
     """One corpus with its source and settings."""
 
-    title: str
+    title: Line
     """Name used in tables."""
     source: Source
     keyframes: Keyframes = Keyframes()

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from verified.config.base import Operational, Section
+from verified.config.names import Line
 from verified.io.jsonl import is_object
 
 PRETRAINED = "pretrained"
@@ -16,7 +17,7 @@ PRETRAINED_FRAMES = 8
 class Evaluator(Section):
     """Architecture, pre-training, fine-tuning and scoring."""
 
-    name: str = "demo"
+    name: Line = "demo"
     """Its name in tables and cards; one evaluator serves all data sets of a configuration."""
     size: Literal["tiny", "mini/16", "L/16"] = "tiny"
     """tiny (the demo's), L/16 (UMT's, the paper's) or mini/16: UMT's arrangement at tiny size, for rehearsals."""

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Operational, Section
 from verified.config.engines import ENGINES, EngineKind
+from verified.config.names import Line
 
 ROLES = ("llm", "image_lmm", "video_lmm")
 """The paper's."""
@@ -42,7 +43,7 @@ class EngineSettings(Section):
 
     engine: EngineName = "scene-reader"
     """Which implementation answers."""
-    model: str = Field(default="scene-reader-1", min_length=1)
+    model: Line = Field(default="scene-reader-1", min_length=1)
     """Model id (a hub name, a folder, or the name an endpoint knows), recorded with each caption."""
     revision: str = ""
     """Branch, tag or commit of a hub model, or an endpoint's version of it. The ledger key holds the locked commit."""
@@ -147,7 +148,7 @@ class SpeechSettings(EngineSettings):
 
     engine: Literal["openai", "cassette"] = "openai"  # pyright: ignore[reportIncompatibleVariableOverride] (fewer names)
     """openai, for any endpoint of this kind, or cassette."""
-    model: str = Field(default="whisper-1", min_length=1)
+    model: Line = Field(default="whisper-1", min_length=1)
     """Model id, one that tells times (`verbose_json`)."""
     sampling: SpeechSampling = SpeechSampling()  # pyright: ignore[reportIncompatibleVariableOverride] (other defaults)
     language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}$")
@@ -169,7 +170,7 @@ class EmbedSettings(EngineSettings):
     """packaged-joint (part of the packages, docs/models.md); openai, for any endpoint with `/embeddings`, with pictures
     in the form of vLLM's server in pooling mode; or cassette.
     """
-    model: str = Field(default="packaged-joint", min_length=1)
+    model: Line = Field(default="packaged-joint", min_length=1)
     """Model id (packaged-joint, or the name that the endpoint knows)."""
     shows: Literal["nothing", "frames", "clips"] = "frames"
     """Embedded media of a video. nothing: the model reads texts alone. clips: several frames in one call."""

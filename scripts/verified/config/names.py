@@ -1,10 +1,16 @@
 """Names in a configuration that become folders below results/."""
 
 import re
+from typing import Annotated
+
+from pydantic import Field
 
 LONGEST = 100
 """Characters: names of files are joined from several such names, and file systems end at 255 bytes."""
 PATTERN = rf"^[a-z0-9][a-z0-9-]{{0,{LONGEST - 1}}}$"
+
+Line = Annotated[str, Field(pattern=r"^[^\r\n]*$", max_length=300)]
+"""A title or a name of one line, as tables, pages and messages print it."""
 
 
 def is_name(value: object) -> bool:

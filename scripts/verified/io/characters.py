@@ -3,10 +3,7 @@
 import re
 import unicodedata
 
-HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters except tab and line ends (ESC, NUL, BEL, the C1 set), marks that change the direction of text, and
-halves of surrogate pairs."""
-
+from verified.errors import CONTROL, HIDDEN, INVISIBLE
 
 LONGEST_CAPTION = 5_000
 """Characters of a caption: patterns of the lint take time that grows with the square of the length."""
@@ -20,7 +17,7 @@ def hidden(text: str) -> str | None:
 
 def plain(text: str) -> str:
     """`text` on one line: without such characters, with runs of white space as single spaces."""
-    return " ".join(HIDDEN.sub(" ", text).split())
+    return " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
 
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

@@ -3,6 +3,8 @@
 PyYAML alone silently uses the last of two equal keys, and expands aliases without a limit.
 """
 
+import math
+import re
 from typing import Any, cast
 
 import yaml
@@ -14,6 +16,10 @@ MOST_VALUES = 100_000
 """Keys and values of a file, with repetitions by aliases counted."""
 MOST_CHARACTERS = 2_000_000
 """Limit of a file: the parser takes seconds a megabyte."""
+LONGEST = 10_000
+"""Characters of one key or value."""
+NOT_AS_WRITTEN = re.compile(r"[-+]?(?:\d[\d_]*(?::[0-5]?\d)+(?:\.\d*)?|0[\d_]+)")
+"""Numbers that YAML reads as others: 33:44 by sixties as 2024, 010 by eights as 8."""
 MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -90,8 +96,14 @@ def _check_keys(mapping: MappingNode, file: object, first_line: int) -> None:
 def _check_scalar(node: Node, file: object, first_line: int) -> None:
     if node.tag == MERGE:
         return
+    if len(node.value) > LONGEST:
+        raise _refusal(f"a value of more than {LONGEST:,} characters", node.start_mark, file, first_line)
     try:
-        yaml.constructor.SafeConstructor().construct_object(node)  # pyright: ignore[reportUnknownMemberType] (no types)
+        value = yaml.constructor.SafeConstructor().construct_object(node)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] (no types)
+        if isinstance(value, int | float) and NOT_AS_WRITTEN.fullmatch(node.value):
+            raise ValueError(f"to YAML, that is {value}: give the number, or quote a text")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("give a number, or null")
     except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:  # of int(), datetime() …
         raise _refusal(f"{node.value!r} cannot be read ({error})", node.start_mark, file, first_line) from None
 

@@ -164,6 +164,10 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
         r"\bplease (?:provide|note|let me|rewrite|answer|choose|describe)\b",
         r"\byou (?:should|must|need to|are required to) (?:answer|rewrite|write|give|provide|describe|output)\b",
         r"\bsystem prompt\b",
+        rf"{SENTENCE}(?:very )?(?:important|attention|notice|warning|caution|reminder|nota bene|n\.?b|note(?: to \w+)?"
+        r"|p\.?s)\.?\s*[:!–—-]",
+        r"\b(?:correct|right|true|actual|proper|real|valid|preferred) (?:captions?|descriptions?|annotations?"
+        r"|answer is)\b",
         r"\bfrom (?:now|here) on,? you\b",
         r"\btell (?:the|your|any) (?:grader|judge|evaluator|reviewer|reader|user|model)s?\b",
         r"\b(?:user|assistant|system)\s*:",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Sequence
 from typing import Protocol
 
-from verified.errors import InputError, disk_problem
+from verified.errors import InputError, disk_problem, visible
 from verified.runtime.announcements import PARENT, temporary_outputs
 from verified.runtime.gpu_leases import lease
 from verified.runtime.processes import die_with, tie_children
@@ -39,10 +39,10 @@ class Script(Protocol):
 
 
 class _Redacting(logging.Formatter):
-    """Formatter that removes the secrets of this process from lines and tracebacks."""
+    """Formatter that removes the secrets of this process, and characters on which a terminal would act."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))
+        return visible(redact(super().format(record)))
 
 
 class _LogFile(logging.FileHandler):
