@@ -73,6 +73,26 @@ def test_a_malicious_pickle_is_refused_and_never_run(tmp_path, capsys, umt_size)
     assert not trap.exists() and not (tmp_path / "out").exists()
 
 
+UNUSUAL = {
+    "sparse": lambda: torch.eye(3).to_sparse(),
+    "without data": lambda: torch.empty(3, device="meta"),
+    "quantised": lambda: torch.quantize_per_tensor(torch.ones(3), 0.5, 0, torch.qint8),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(3), torch.ones(2)]),
+    "at most 2": lambda: torch.ones(3),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_tensors_of_other_kinds_and_too_many_are_refused_in_a_line(tmp_path, capsys, monkeypatch, kind):
+    monkeypatch.setattr(foreign, "MOST_TENSORS", 2)
+    names = {"head": torch.ones(2), "odd": UNUSUAL[kind]()} | ({"more": torch.ones(1)} if "most" in kind else {})
+    torch.save(names, tmp_path / "odd.pth")
+    assert foreign.main(tmp_path / "odd.pth", tmp_path / "out") == foreign.REFUSED
+    said = capsys.readouterr().err
+    assert kind in said and said.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
 def test_the_large_layout_maps_onto_our_network_without_rest():
     size = architecture("L/16", 20, 224)
     layout = shapes(size)

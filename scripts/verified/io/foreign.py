@@ -29,6 +29,8 @@ PREFIXES = ("module.", "_orig_mod.", "model.", "net.", "ema.", "ema_model.", "mo
 """Prefixes of all names: from parallel training, torch.compile, Lightning and averages of weights."""
 BOOKKEEPING = re.compile(r"n_averaged|initted|step|num_updates|decay|(criterion|loss|loss_fn)\..*")
 """Names without such a prefix that do not belong to a model."""
+MOST_TENSORS = 20_000
+"""Tensors of a file; the largest known models have a tenth."""
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -44,7 +46,7 @@ def read_tensors(source: str | Path) -> "dict[str, Tensor]":
     with tempfile.TemporaryDirectory(prefix="foreign-") as folder:
         target = Path(folder, "tensors.safetensors")
         reader = subprocess.run(
-            [sys.executable, "-m", "verified.io.foreign", source, target],
+            [sys.executable, "-W", "ignore", "-m", "verified.io.foreign", source, target],
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)},
@@ -82,33 +84,50 @@ def _unwrap(tensors: "dict[str, Tensor]") -> "dict[str, Tensor]":
 
 def main(source: str, target: str) -> int:
     """Write the tensors of `source` to `target`; the exit status is 0, or 3 with the reason on standard error."""
+    try:
+        _convert(source, Path(target))
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    except Exception as error:  # any failure on a hostile or broken file is a refusal, never a crash of the caller
+        print(_reason(error), file=sys.stderr)
+        return REFUSED
+    return 0
+
+
+def _convert(source: str, target: Path) -> None:
     import torch
     from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 
     torch.serialization.add_safe_globals(  # pyright: ignore[reportUnknownMemberType] (classes without arguments there)
         [(OrderedDict, "easydict.EasyDict"), argparse.Namespace]
     )
-    try:
-        content = torch.load(source, map_location="cpu", weights_only=True)
-    except Exception as error:  # any failure on a hostile or broken file is a refusal, never a crash of the caller
-        print(_reason(error), file=sys.stderr)
-        return REFUSED
+    content = torch.load(source, map_location="cpu", weights_only=True)
     while is_object(content) and (inside := [key for key in WRAPPERS if is_object(content.get(key))]):
         content = content[inside[0]]
     named = content.items() if is_object(content) else ()
     found = {str(name): value for name, value in named if isinstance(value, torch.Tensor)}
+    if len(found) > MOST_TENSORS:
+        raise InputError(f"it holds {len(found):,} tensors, and at most {MOST_TENSORS:,} are read")
     for name, value in found.items():
+        if kind := _unusual(value):
+            raise InputError(f"tensor {name} is {kind}: save it as a plain one")
         held = value.untyped_storage().nbytes()
         if value.numel() * value.element_size() > held:  # a view that repeats a few numbers at any size
-            print(f"tensor {name} {list(value.shape)} claims more than the {held} bytes that it holds", file=sys.stderr)
-            return REFUSED
-    tensors = {name: value.clone().contiguous() for name, value in found.items()}
-    if not tensors:
+            raise InputError(f"tensor {name} {list(value.shape)} claims more than the {held} bytes that it holds")
+    if not found:
         keys = [repr(name)[:40] for name, _ in named]
-        print(f"it holds no named tensors, but {', '.join(keys[:8]) or type(content).__name__}", file=sys.stderr)
-        return REFUSED
-    save_file(tensors, Path(target))
-    return 0
+        raise InputError(f"it holds no named tensors, but {', '.join(keys[:8]) or type(content).__name__}")
+    save_file({name: value.clone().contiguous() for name, value in found.items()}, target)
+
+
+def _unusual(tensor: "Tensor") -> str:
+    """The kind of a tensor that is no array of numbers; empty for a plain one."""
+    import torch
+
+    kinds = {"without data": tensor.is_meta, "quantised": tensor.is_quantized, "nested": tensor.is_nested}
+    kinds["sparse"] = tensor.layout is not torch.strided
+    return next((kind for kind, holds in kinds.items() if holds), "")
 
 
 def _reason(error: Exception) -> str:
