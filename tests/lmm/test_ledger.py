@@ -78,9 +78,13 @@ def test_a_full_disk_is_named_and_loses_nothing(tmp_path):
 def test_stats_and_export_on_the_command_line(tmp_path, capsys):
     path = tmp_path / "ledger"
     with Ledger(path) as ledger:
-        put_all(ledger, [row_of(1), row_of(2, "blocked", "")])
+        put_all(ledger, [row_of(1), row_of(2, "blocked", ""), row_of(3)])
+    (part,) = path.glob("*.part")
+    lines = part.read_bytes().splitlines(keepends=True)
+    part.write_bytes(b"".join([*lines[:3], lines[3].replace(b"stop", b"stap"), lines[2]]))  # one changed, one twice
     assert command("ledger", "stats", "--ledger", path) == 0
-    assert "blocked" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "blocked" in said and "2 calls, 2 attempts" in said and said.count(f"{part}: the line at byte") == 1
     mine = tmp_path / "mine.yaml"
     source = {"kind": "folder", "videos": "videos", "moments": "m.csv"}
     generation = {"ledger": str(path), "budget": {"calls": 5, "tokens": 1}}

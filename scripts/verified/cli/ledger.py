@@ -43,7 +43,7 @@ def stats(arguments: argparse.Namespace) -> None:
         generation = read(*arguments.configfile).generation
         path, limits = Path(generation.ledger), generation.budget.model_dump(exclude_none=True)
     with _opened(path) as ledger:
-        rows = ledger.summary()
+        rows, damaged = ledger.summary(), list(ledger.damaged_lines())
     totals = {name: sum(row[name] for row in rows) for name in ("calls", *TOTALS)}
     spent = {
         "calls": totals["attempts"],
@@ -52,11 +52,12 @@ def stats(arguments: argparse.Namespace) -> None:
     }
     left = {name: max(0, limit - spent[name]) for name, limit in limits.items()}
     if arguments.json:
-        print(json.dumps({"totals": totals, "budget": limits, "left": left, "rows": rows}, indent=1))
+        print(json.dumps({"totals": totals, "budget": limits, "left": left, "rows": rows, "damaged": damaged}, indent=1))
         return
     columns = ["task", "model", "status", "reason", "calls", "attempts", "tokens_in", "tokens_out", "seconds", "cost"]
     print(text_table(columns, rows))
     print(f"{totals['calls']} calls, {totals['attempts']} attempts, {totals['cost']:.2f} spent")
+    print(*damaged, sep="\n", end="\n" if damaged else "")
     for name, limit in limits.items():
         print(f"budget: {limit:,g} {name}, of which {left[name]:,g} are left")
 

@@ -127,12 +127,15 @@ class Ledger:
     def _row(self, key: bytes) -> Row | None:
         """The row of all sound attempts of a call, the same for all readers; None without any.
 
-        A cassette's row replaces failures that were recorded.
+        A cassette's row replaces failures that were recorded. A line that is there twice, as in a copied part, counts
+        once: attempts differ in their times.
         """
         recorded: list[Row] = []
         taken: list[Row] = []
-        for place in sorted(self._index.get(key, ())):
-            line = self._line(place)
+        lines = {place: self._line(place) for place in sorted(self._index.get(key, ()))}
+        for number, (place, line) in enumerate(lines.items()):
+            if line in list(lines.values())[:number]:
+                continue
             if is_whole(line) and key_in(line) == key and not any(faults_of(row := cast(Row, value_of(line)))):
                 (taken if place[0].startswith(CASSETTE) else recorded).append(row)
                 self.damaged.discard(place)
@@ -238,6 +241,10 @@ class Ledger:
         """What is wrong with a ledger, one line each."""
         for key in self._index:
             self._row(key)
+        yield from self.damaged_lines()
+
+    def damaged_lines(self) -> Iterator[str]:
+        """The damaged lines among those that were read, in a sentence each."""
         for name, at in sorted(self.damaged):
             yield f"{self.path / name}: the line at byte {at:,} is damaged, and its call counts as never asked"
 
