@@ -80,4 +80,6 @@ onsuccess:
 
 
 onerror:
+    for sentence in killed_jobs(workflow, HOME):
+        print(sentence, file=sys.stderr)
     update_manifest(workflow, HOME, ended=True)

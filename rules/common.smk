@@ -17,7 +17,7 @@ from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt, shard_priority
-from verified.runtime.snakemake_workarounds import disable_rate_limit, rerun_incomplete, update_manifest
+from verified.runtime.snakemake_workarounds import disable_rate_limit, killed_jobs, rerun_incomplete, update_manifest
 from verified.runtime.announcements import announce, announce_latency
 from verified.runtime.progress import print_progress
 from verified.runtime.wildcards import key_of, shard_names

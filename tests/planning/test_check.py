@@ -16,6 +16,7 @@ from refusals import said
 
 from verified.__main__ import main
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified.runtime.manifest import write_manifest
 
 KEY = "sk-canary-161803"
 
@@ -244,12 +245,23 @@ def test_omissions_that_a_run_survives_are_notes(lab, capsys):
             for video, start, split in rows
         ],
     )
+    outputs = {"lab/corpus/moments.jsonl": "a1", "lab/keyframes/shard-01.tar": "b2", "lab/tables": ""}
+    write_manifest("results/lab", "", outputs, ended=True)
+    Path("results/lab/corpus").mkdir()
+    Path("results/lab/corpus/moments.jsonl").touch()
     with endpoint(lambda number, body: completion("yes")) as served:
         lab(served.url, evaluator__batch=2, datasets__lab__spans={"test_split": "train"})
         status, lines = check(capsys)
     shown = "\n".join(lines)
-    assert status == 0 and lines[-1] == "0 problems, 10 notes", shown
-    for words in ("unknown-video (1)", "cannot be read: broken (", "desc_id 2 in kitchen/a", "'val'", "tokens"):
+    assert status == 0 and lines[-1] == "0 problems, 11 notes", shown
+    for words in (
+        *("gone: 1, such as results/lab/keyframes/shard-01.tar",),
+        "unknown-video (1)",
+        "cannot be read: broken (",
+        "desc_id 2 in kitchen/a",
+        "'val'",
+        "tokens",
+    ):
         assert words in shown
 
 

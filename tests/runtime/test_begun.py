@@ -14,7 +14,9 @@ SNAKEFILE = """
 import sys
 sys.path.insert(0, {package!r})
 from verified.runtime.announcements import announce
-from verified.runtime.snakemake_workarounds import rerun_incomplete
+from verified.runtime.snakemake_workarounds import killed_jobs, rerun_incomplete
+onerror:
+    print(*killed_jobs(workflow, "results/a"))
 rerun_incomplete(workflow, "results/a")
 announce(workflow.rules, [])
 rule sums:
@@ -34,6 +36,7 @@ rule other:
     script: "work.py"
 """
 SCRIPT = """
+import os
 import sys
 sys.path.insert(0, {package!r})
 from verified.errors import InputError
@@ -41,6 +44,8 @@ from verified.runtime.job import job
 with job(snakemake):
     if snakemake.wildcards.get("shard", "none") in str(snakemake.config.get("fails", "")):
         raise InputError("the endpoint is down")
+    if "aborts" in str(snakemake.config.get("fails", "")):
+        os.abort()
     text = " ".join(open(path).read() for path in snakemake.input) or snakemake.params.engine
     open(snakemake.output[0], "w").write(text)
 """
@@ -74,6 +79,15 @@ def test_a_summary_is_not_that_of_an_earlier_state_after_a_failed_run_that_kept_
     again = run(*named, *changed)
     assert again.returncode == 0 and outcomes.read_text() == "new new", again.stderr
     assert "Nothing to be done" in run(*named, *changed).stderr
+    (tmp_path / "results" / "a" / "counts-0.json").unlink()  # its checksums stay
+    assert run(*named, *changed).returncode == 0 and (tmp_path / "results" / "a" / "counts-0.json").exists()
+
+
+def test_a_job_that_its_limit_of_memory_kills_is_named_by_its_log(run):
+    assert "memory" not in run("results/a/other.json", "--config", "fails=none").stdout
+    killed = run("-k", "results/a/outcomes.json", "results/a/other.json", "--config", "engine=new", "fails=aborts-0-")
+    assert killed.stdout.count("at a limit of memory") == 2
+    assert "logs/1: the job was killed" in killed.stdout and "logs/other: the job was killed" in killed.stdout
 
 
 def test_snakemake_still_needs_the_workaround(run, tmp_path):

@@ -52,7 +52,9 @@ def stats(arguments: argparse.Namespace) -> None:
     }
     left = {name: max(0, limit - spent[name]) for name, limit in limits.items()}
     if arguments.json:
-        print(json.dumps({"totals": totals, "budget": limits, "left": left, "rows": rows, "damaged": damaged}, indent=1))
+        print(
+            json.dumps({"totals": totals, "budget": limits, "left": left, "rows": rows, "damaged": damaged}, indent=1)
+        )
         return
     columns = ["task", "model", "status", "reason", "calls", "attempts", "tokens_in", "tokens_out", "seconds", "cost"]
     print(text_table(columns, rows))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from verified.captions.preflight import longest_clip
 from verified.config import Config
-from verified.config.folders import datasets_with
+from verified.config.folders import datasets_with, home
 from verified.config.generation import ROLES
 from verified.errors import InputError
 from verified.io.files import is_in_future
@@ -18,6 +18,7 @@ from verified.planning.needs import disk_needs
 from verified.planning.quote import quote, totals
 from verified.planning.stages import roles_in_use, stages, supplied, wanted_models
 from verified.runtime.gpu_leases import machine_devices
+from verified.runtime.manifest import BUILT, NAME, manifest_of
 from verified.stage import Finding, refused
 from verified.weights.lock import read_lock
 from verified.weights.records import BUILT_IN, is_from_hub
@@ -41,6 +42,7 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
         yield Finding("ok", "weights", f"{len(models)} models of the hub are here, at their locked revisions")
     for stage in stages():
         yield from stage.preflight(settings, stuck)
+    yield from _lost_outputs(settings)
     yield from _budget_findings(settings)
     if not offline:
         tasks = dict.fromkeys(task for stage in stages() for task in stage.tasks(settings))
@@ -102,6 +104,20 @@ def _prompt_problems(settings: Config) -> Iterator[Finding]:
         read_prompts(settings.generation.prompts, tasks)
     except InputError as error:
         yield refused("generation.prompts", error, "correct the prompt file")
+
+
+def _lost_outputs(settings: Config) -> Iterator[Finding]:
+    """A note on outputs of the last run that are gone: only their dependents would tell that it was finished."""
+    file = Path(home(settings), NAME)
+    try:
+        manifest = manifest_of(file)
+    except InputError as error:
+        yield refused(home(settings), error)
+        return
+    made = (Path(BUILT, place) for place, digest in (manifest.outputs if manifest else {}).items() if digest)
+    if lost := [path for path in made if not path.exists()]:
+        message = f"outputs of the last run are gone: {len(lost)}, such as {lost[0]}"
+        yield Finding("note", home(settings), message, "the next run makes them again")
 
 
 def _budget_findings(settings: Config) -> Iterator[Finding]:

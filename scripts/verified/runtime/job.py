@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Generator, Sequence
@@ -30,6 +31,10 @@ would block the awaited one. Libraries draw no progress bars into logs. glibc ke
 first of which is its maximum: it would otherwise map, clear and return frames and tensors of some megabytes one by one.
 oneDNN stays below AMX: some virtual machines report it and forbid it, and bfloat16 then ends in an illegal instruction.
 """
+
+
+ENDS = re.compile(r"^\S+ (?:error: |the job )", re.M)
+"""The last line of a job's log, unless the job was killed."""
 
 
 class Script(Protocol):

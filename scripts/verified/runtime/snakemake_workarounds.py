@@ -11,9 +11,11 @@ from snakemake.exceptions import WorkflowError  # pyright: ignore[reportMissingT
 
 from verified.errors import InputError, disk_problem
 from verified.runtime.checksums import Record, digest_of_param, record_of
-from verified.runtime.manifest import BUILT, place_of, write_manifest
+from verified.runtime.job import ENDS
+from verified.runtime.manifest import BUILT, NAME, place_of, write_manifest
 from verified.runtime.verify import outdated, sources_of
 
+MORE = "give it more, or lower the batch of its section"
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
 
@@ -32,9 +34,9 @@ def disable_rate_limit(workflow: Any) -> None:
 def rerun_incomplete(workflow: Any, home: str) -> None:
     """Force outputs of failed jobs, and their dependents, to be rebuilt behind any target (Snakemake's issue 1978).
 
-    Snakemake removes the outputs of a failed job. It regards a missing file whose dependents exist as unneeded, so it
-    would report nothing to be done, and keep the outdated dependents. Unlike `--forcerun`, this makes no targets of the
-    files. `home`: the folder of the outputs, below results.
+    Snakemake removes the outputs of a failed job, and people remove files. It regards a missing file whose dependents
+    exist as unneeded, so it would report nothing to be done, and keep the outdated dependents. Unlike `--forcerun`,
+    this makes no targets of the files. `home`: the folder of the outputs, below results.
 
     Outputs that are there are forced if their record is not that of the planned job: Snakemake judges them by their
     times and by records of its own, which stay when somebody puts an earlier file back.
@@ -69,8 +71,8 @@ def _outdated(dag: Any) -> Iterator[tuple[str, str]]:
             for path in map(Path, job.output):
                 if written := _recorded(path):
                     for source in sources_of(path, written):
-                        if not source.exists() and _recorded(source) is None:
-                            yield os.path.relpath(source), "its job failed"
+                        if not source.exists():
+                            yield os.path.relpath(source), "it is gone, or its job failed"
                     other = "" if written["params"] == params else "its job had other settings, or other code"
                     if problem := other or outdated(path, written):
                         yield str(path), problem
@@ -79,6 +81,21 @@ def _outdated(dag: Any) -> Iterator[tuple[str, str]]:
 def _recorded(path: str | Path) -> Record | None:
     with contextlib.suppress(InputError):  # a job that reads it refuses it
         return record_of(path)
+
+
+def killed_jobs(workflow: Any, home: str) -> Iterator[str]:
+    """Logs of jobs of this run that ended without a last line, each in a sentence; for `onerror`.
+
+    A job that reaches a limit of its memory is killed, or aborts in a library, and can write nothing itself.
+    """
+    started = Path(home, NAME).stat().st_mtime if Path(home, NAME).is_file() else 0.0
+    for job in workflow.dag.jobs:
+        for log in map(Path, () if workflow.dag.finished(job) else job.log):
+            with contextlib.suppress(OSError):
+                if log.stat().st_mtime >= started and not ENDS.search(
+                    log.read_text(encoding="utf-8", errors="replace")
+                ):
+                    yield f"{log}: the job was killed before it could say why, most often at a limit of memory ({MORE})"
 
 
 def update_manifest(workflow: Any, home: str, ended: bool) -> None:
