@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 from verified.benchmark.correlation import MEASURES, Rated, auroc, auroc_interval, compare_metrics, measure
 from verified.benchmark.lists import Lists, best_spans, suppress, suppress_spans
 from verified.benchmark.tiou import guessed_recall, guessed_span, hits, tiou
+from verified.benchmark.vcmr.metrics import Truth, agreed_overlap
 
 SECONDS = st.floats(0, 200, allow_nan=False)
 SPAN = st.tuples(SECONDS, SECONDS)
@@ -33,6 +34,14 @@ def test_the_hull_is_the_union_where_spans_overlap_and_the_tiou_zero_where_not(o
 def test_a_tie_counts_as_each_benchmark_says():
     """MAD's text and zero-shot script ask for more than the threshold; TVR, VLG-Net and ReXTime for as much."""
     assert hits(tiou(0, 5, 0, 10), 0.5) and not hits(tiou(0, 5, 0, 10), 0.5, "gt")
+
+
+@pytest.mark.parametrize(("annotators", "expected"), [(1, 1.0), (3, 1.0), (4, 0.2), (5, 0.2)])
+def test_from_four_annotators_on_two_must_agree_with_an_answer(annotators, expected):
+    spans = np.full((1, 5, 2), np.nan)
+    spans[0, :annotators] = [(10, 15), (10, 11), (20, 25), (20, 25), (25, 30)][:annotators]
+    lists = Lists(np.array([[3]]), np.array([[10.0]]), np.array([[15.0]]), np.array([[0.5]]))
+    assert agreed_overlap(Truth(np.array([7]), np.array([3]), spans), lists) == pytest.approx(expected)
 
 
 def test_on_mads_grid_precision_decides_what_reaches_a_threshold():

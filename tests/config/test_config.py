@@ -1,6 +1,7 @@
 """The configuration: one source, clear errors, generated files in step."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from refusals import refused
 from running import PROJECT, SHIPPED
 
 from verified.config import load, read
+from verified.config.base import Section
+from verified.config.params import is_operational
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = [path.relative_to(PROJECT).as_posix() for path in SHIPPED.values()]
@@ -110,3 +113,20 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
     with refused("data.yaml", "'other.yaml'"):
         read(tmp_path / "whole.yaml")
+
+
+def test_the_operational_keys_are_these(data_regression):
+    """A key on this list re-runs nothing: whoever adds one says why no byte of a result depends on it."""
+    keys = {key for file in SHIPPED.values() for key in operational(read(file))}
+    data_regression.check(sorted(keys))
+
+
+def operational(section: Section) -> Iterator[str]:
+    """Operational keys of a section of the core and of those below it."""
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        if is_operational(field) and type(section).__module__.startswith("verified."):
+            yield f"{type(section).__name__}: {name}"
+        for below in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(below, Section):
+                yield from operational(below)

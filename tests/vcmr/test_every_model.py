@@ -10,6 +10,7 @@ import torch
 from planted import check_learning, plant
 from vcmr_golden import FOLDER
 
+from verified.annotations.splits import captioned_files
 from verified.benchmark.vcmr.contract import exclusive_end, inclusive_end, inclusive_end_two_clips
 from verified.benchmark.vcmr.data import pool
 from verified.benchmark.vcmr.jobs import (
@@ -19,6 +20,7 @@ from verified.benchmark.vcmr.jobs import (
 from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.scoring import max_over_clips, unit
 from verified.config import load
+from verified.config.features import CAPTIONS
 from verified.nn.layers import computing
 
 SIZES = [
@@ -134,3 +136,12 @@ def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged(
         assert digest() != digest(features=other), other
     assert digest("conquer") != digest("conquer", training={"xml": {"epochs": 3}})  # it learns from XML's lists
     assert digest("conquer") == digest("conquer", **of_hero)
+
+
+def test_text_features_and_trainings_read_the_captions_of_their_name():
+    def files(captions: str) -> set[str]:
+        names = captioned_files(configured(), SimpleNamespace(dataset="test/demo", captions=captions))
+        return {Path(name).parent.name for name in names}
+
+    assert [files(captions) for captions in CAPTIONS] == [{"fig"}, {"fig"}, {"fig-lowest"}]
+    assert [key for _, key in CAPTIONS.values()] == ["cog_desc", "fig_desc", "fig_desc"]
