@@ -2,8 +2,8 @@
 
     python tests/pictures.py results docs
 
-Copies figures of the demo's report, and shoots in a Chromium each page of `gallery` and the pages that `pictures_*.py`
-of an extension's tests names. Pictures have 256 colours, which keeps them small.
+Copies figures of the demo's report, and shoots in a Chromium pages of the demo and of the run of real clips, and those
+that `pictures_*.py` of an extension's tests names. Pictures have 256 colours, which keeps them small.
 """
 
 import importlib
@@ -11,16 +11,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-import gallery
 from browser import Browser, browser
 from PIL import Image, ImageChops
 
+from verified.__main__ import main as command
+
 ADDED = sorted(Path(__file__).parents[1].glob("extensions/*/tests/pictures_*.py"))
-"""Modules with a function `take` of the browser and the folder of results: (name, picture) of each of their pages."""
+"""Modules with `take`, a function of the browser and the folder of results: (name, picture) of each of their pages; or
+with `pages`, a function of the folder of results: pages for the sheet."""
 FIGURES = ("pipeline", "predictions")
 """Figures of the run, which keep their names."""
-SHEET = ("front", "table", "captions", "comparison", "review", "study", "mark", "verdicts")
-"""Pages on the sheet, in rows of `COLUMNS`; every second one dark."""
 WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
 
 
@@ -41,13 +41,13 @@ def save(picture: Image.Image, path: Path) -> None:
     print(path)
 
 
-def sheet(chromium: Browser, folder: Path) -> Image.Image:
-    """Each page of the gallery, small."""
-    pages, tall = gallery.build(folder), SMALL * HEIGHT // WIDTH
-    rows = -(-len(SHEET) // COLUMNS)
+def sheet(chromium: Browser, pages: list[Path]) -> Image.Image:
+    """Pages small in rows of `COLUMNS`, every second one in the dark scheme."""
+    tall = SMALL * HEIGHT // WIDTH
+    rows = -(-len(pages) // COLUMNS)
     whole = Image.new("RGB", (COLUMNS * (SMALL + 12) + 12, rows * (tall + 12) + 12), "#808080")
-    for number, name in enumerate(SHEET):
-        picture = shoot(chromium, pages[name], ("light", "dark")[number % 2]).resize(
+    for number, page in enumerate(pages):
+        picture = shoot(chromium, page.resolve(), ("light", "dark")[number % 2]).resize(
             (SMALL, tall), Image.Resampling.LANCZOS
         )
         whole.paste(picture, (12 + number % COLUMNS * (SMALL + 12), 12 + number // COLUMNS * (tall + 12)))
@@ -70,17 +70,23 @@ def tables(chromium: Browser, folder: Path, names: tuple[str, ...]) -> Image.Ima
 
 def main(results: Path, docs: Path) -> None:
     """Make the pictures of the finished runs in the folder `results` in the folder `docs`."""
-    run = results / "demo"
+    demo, real = results / "demo", results / "real"
+    sys.path += [str(file.parent) for file in ADDED]
+    added = [importlib.import_module(file.stem) for file in ADDED]
+    command(["study", "--configfile", "config/real.yaml"])
+    pages = [real / "report.html", demo / "tables" / "main-4.html", real / "report" / "captions.html"]
+    pages += [page for module in added if hasattr(module, "pages") for page in module.pages(results)]
+    pages += [real / "study" / "pages" / "participant-01.html", demo / "report" / "verdicts.html"]
     with tempfile.TemporaryDirectory() as folder, browser(Path(folder) / "browser") as chromium:
-        save(sheet(chromium, Path(folder)), docs / "pages.png")
+        save(sheet(chromium, pages), docs / "pages.png")
         for name in FIGURES:
-            save(Image.open(run / "figures" / f"{name}.png").convert("RGB"), docs / f"{name}.png")
+            save(Image.open(demo / "figures" / f"{name}.png").convert("RGB"), docs / f"{name}.png")
         if (results / "released" / "tables").is_dir():  # its annotations are a download
             save(tables(chromium, results / "released" / "tables", ("main-1", "main-2")), docs / "reproduced.png")
-        for file in ADDED:
-            sys.path.append(str(file.parent))
-            for name, picture in importlib.import_module(file.stem).take(chromium, results):
-                save(picture, docs / f"{name}.png")
+        for module in added:
+            if hasattr(module, "take"):
+                for name, picture in module.take(chromium, results):
+                    save(picture, docs / f"{name}.png")
 
 
 if __name__ == "__main__":

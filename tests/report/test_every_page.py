@@ -4,13 +4,7 @@ Screenshots stay where `make test-browser` says. Served pages and that of a run 
 way where they are tested.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import gallery
-import pictures
 import pytest
 from browser import browser
 from every_reader import SCHEMES, resize, shoot_everywhere, walk_by_tab
@@ -106,13 +100,3 @@ def test_axe_finds_nothing_serious(pages, chromium, name):
         chromium.open(pages[name])
         chromium.run("for (const one of document.querySelectorAll('details')) one.open = true")
         assert chromium.violations() == []
-
-
-def test_the_pictures_of_the_docs_find_their_pages(tmp_path):
-    """Outside pytest, which adds the folders of extensions itself."""
-    tests = Path(__file__).parents[1]
-    code = "import sys, pathlib, pictures; print(*pictures.gallery.build(pathlib.Path(sys.argv[1])))"
-    paths = os.pathsep.join([str(tests), str(tests.parent / "scripts")])
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    run = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, cwd=tmp_path, capture_output=True, text=True)
-    assert set(run.stdout.split()) >= set(pictures.SHEET), run.stderr
