@@ -99,6 +99,12 @@ def test_equal_captions_are_no_negatives_of_each_other():
         assert not batch.same[torch.arange(ITEMS), videos].any()
 
 
+def test_negatives_are_drawn_by_similarity_texts_along_rows_and_videos_along_columns():
+    similarity = torch.tensor([[0.0, 0.1, 0.3], [0.8, 0.0, 0.2], [0.4, 0.7, 0.0]])  # [videos, texts]
+    texts, videos = draw_negatives(similarity, 0.001, torch.eye(3, dtype=torch.bool), torch.Generator())
+    assert (texts.tolist(), videos.tolist()) == ([2, 0, 1], [1, 2, 0])
+
+
 def test_activation_checkpointing_changes_nothing():
     gradients = []
     for on in (False, True):

@@ -6,12 +6,13 @@ import tiny_models
 import torch
 from feature_settings import text_features
 from media import write_video
+from PIL import Image
 from refusals import refused
 from tiny_models import siglip
 from transformers import AutoTokenizer, CLIPModel, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
 
 from verified.features import packaged
-from verified.features.encoders import load_joint
+from verified.features.encoders import fit, load_joint
 from verified.features.hub_models import IMAGENET_DEVIATION, IMAGENET_MEAN
 from verified.features.text import write_text_features
 from verified.features.video import encode_videos, load_backbone
@@ -126,6 +127,8 @@ def test_wide_videos_keep_their_proportions_and_their_middle(tmp_path):
     assert wide.shape == (4, 32, 32, 3) and wide[:, :, 2:-2].min() > 150
     tall = look(write_video(tmp_path / "tall.mp4", [np.rot90(image)] * 8, 8), 192, 64)
     assert tall.shape == (4, 32, 32, 3) and tall[:, 2:-2].min() > 150
+    asked = fit(Image.fromarray(image), Watcher())
+    assert asked.shape == (32, 32, 3) and asked[:, 2:-2].min() > 150
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, scenes, write_video
 from PIL import Image
+from PIL.JpegImagePlugin import get_sampling
 
 from verified.config.datasets import Keyframes
 from verified.io.video import frames_of_spans
@@ -62,6 +63,8 @@ def test_shards_do_not_change_a_keyframe(corpus, tmp_path):
     assert part_images == images
     write_keyframes(moments, videos, SETTINGS, tmp_path / "again.tar")
     assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "again.tar").read_bytes()
+    pictures = [Image.open(io.BytesIO(image)) for image in images.values()]
+    assert {get_sampling(picture) for picture in pictures} == {0}, "colour has the resolution of brightness"
 
 
 def test_true_cuts_are_found_and_middles_shown(corpus, tmp_path):

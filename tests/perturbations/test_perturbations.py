@@ -56,6 +56,7 @@ def test_without_a_usable_kind_nothing_is_selected_and_the_reason_stands(tmp_pat
     rows, counts, _ = run(tmp_path, ["a dog runs", "a cat sits"], reply)
     assert [row["selected"]["statics"] for row in rows] == [None, None]
     assert rows[0]["statics"] == [] and rows[0]["reasons"] == {"statics": "blocked: content-filter"}
+    assert rows[1]["reasons"] == {"statics": "blocked: content-filter", "positives": "short"}
     assert (counts["selected"], counts["not_selected"], counts["kinds"]["statics"]["without"]) == (0, 2, 2)
     numbers = {
         kind: tuple(of[name] for name in ("complete", "short", "without")) for kind, of in counts["kinds"].items()

@@ -106,6 +106,23 @@ def test_a_killed_run_goes_on_only_with_the_same_files(change, planted, tmp_path
     assert not list((tmp_path / "killed").glob("unfinished*"))
 
 
+def test_trainings_of_other_seeds_begin_and_draw_otherwise(planted, tmp_path, monkeypatch):
+    files = {"video": str(planted[0].video), "text": str(planted[0].text)}
+    files |= dict.fromkeys(("train", "selection"), str(planted[0].annotations))
+    begun = []
+
+    def train(model, *given):
+        begun.append((given[-1].seed, next(model.parameters()).detach().clone()))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiment, "train", train)
+    for seed in (3, 11):
+        with pytest.raises(KeyboardInterrupt):
+            train_model("xml", "fig", seed, files, SETTINGS, str(tmp_path / "c.safetensors"), str(tmp_path / "l.jsonl"))
+    (one, weights), (two, others) = begun
+    assert one != two and not torch.equal(weights, others)
+
+
 def test_the_best_epoch_is_selected_and_patience_ends_the_training(planted, tmp_path, monkeypatch):
     values = iter([3.0, 5.0, 4.0, 5.0, 1.0, 9.0])
     monkeypatch.setattr(training, "_selection_scores", lambda *_: {"selection": next(values)})
