@@ -7,6 +7,7 @@ block, of any language, to that file.
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import pytest
 from loopback import endpoint
@@ -97,19 +99,23 @@ def environment(folder: Path) -> dict[str, str]:
 
 def serve(command: str, folder: Path) -> str:
     """Start a server, open the page that it names, and end it as Ctrl-C does; what it printed."""
+    words = shlex.split(command)
+    query = f"?token={quote(words[words.index('--token') + 1])}" if "--token" in words else ""
     server = subprocess.Popen(
         ["bash", "-c", f"exec {command}"], cwd=folder, env=environment(folder) | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     printed = ""
-    for line in server.stdout:
-        printed += line
-        if address := ADDRESS.search(line):
-            with urllib.request.urlopen(address[0]) as page:
-                assert page.status == 200
-            break
-    server.send_signal(signal.SIGINT)
-    printed += server.communicate(timeout=60)[0]
+    try:
+        for line in server.stdout:
+            printed += line
+            if address := ADDRESS.search(line):
+                with urllib.request.urlopen(address[0].replace("0.0.0.0", "127.0.0.1") + query) as page:
+                    assert page.status == 200
+                break
+    finally:
+        server.send_signal(signal.SIGINT)
+        printed += server.communicate(timeout=60)[0]
     assert server.returncode in (0, 130), f"{command}\nstatus {server.returncode}\n{printed[-6000:]}"
     return printed
 
