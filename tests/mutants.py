@@ -281,9 +281,42 @@ def learned_positions(base):
     return {"__init__": __init__, "encode_videos": encode_videos}
 
 
+def ranks_only(base):
+    """Its spans follow how near a clip is to the query, and no loss teaches them."""
+
+    def span_logits(self, queries, videos, query_index, video_index):
+        near = queries | dict.fromkeys(("start", "end"), queries["unit"])
+        return base.span_logits(self, near, videos, query_index, video_index)
+
+    def losses(self, batch, **draws):
+        retrieval = base.losses(self, batch, **draws)["retrieval"]
+        return {"retrieval": retrieval, "total": retrieval}
+
+    unused = {f"{side}.{kind}": "the spans of the example" for side in ("start", "end") for kind in ("weight", "bias")}
+    return {"span_logits": span_logits, "losses": losses, "localises": False, "untrained": unused}
+
+
+def late_branch(base):
+    """A branch whose last layer begins at zero: those before it get a gradient from the second step on."""
+
+    def __init__(self, config):
+        base.__init__(self, config)
+        self.branch = nn.Sequential(nn.Linear(config.hidden, 7), nn.Linear(7, config.hidden))
+        nn.init.zeros_(self.branch[1].weight)
+
+    def encode_videos(self, video, mask):
+        clips = self.video(zero_pads(video, mask))
+        clips = clips + self.branch(clips)
+        return {"unit": unit(clips), "clips": clips, "mask": mask}
+
+    return {"__init__": __init__, "encode_videos": encode_videos}
+
+
 HONEST = [
     Variant("pads hold minus infinity", "conquer", "",
             found(lambda spans, mask: spans._replace(start=spans.start.masked_fill(~mask, -torch.inf)))),
     Variant("a saved buffer counts the batches", "hero", "", batches_counted),
     Variant("positions are learned", "example", "", learned_positions),
+    Variant("videos are ranked and spans are not learned", "example", "", ranks_only),
+    Variant("a branch begins at zero", "example", "", late_branch),
 ]  # fmt: skip

@@ -70,6 +70,18 @@ def test_the_command_checks_a_file_and_a_name(tmp_path, capsys):
     capsys.readouterr()
     assert main(["check-model", str(bad), "--only", "shapes", "pads"]) == 1
     assert "FAILED  pads: span_logits: pads hold" in capsys.readouterr().out
+    bad.write_text(EXAMPLE.read_text().replace("mean_pooling", "bad").replace("unit(vector)", "unit(vector, 1, 2, 3)"))
+    assert main(["check-model", str(bad), "--only", "shapes", "losses", "labels"]) == 1
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert "FAILED  shapes: TypeError: " in first
+    assert (second, third) == ("FAILED  losses: as shapes", "passed  labels")
+
+
+def test_what_a_model_declares_must_be_true(example):
+    unused = {"start.weight": "not used"}
+    assert (
+        "start.weight" in dict(failures(type("Wrong", (example,), {"untrained": unused}), ("gradients",)))["gradients"]
+    )
 
 
 ALL = ("xml", "reloclnet", "hero", "conquer", "squidnet")

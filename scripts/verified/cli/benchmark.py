@@ -107,10 +107,17 @@ def check_model(arguments: argparse.Namespace) -> int:
         raise InputError(f"unknown check {unknown[0]!r}", remedy=f"known: {', '.join(CHECKS)}")
     named = arguments.model.endswith(".py")
     model = model_of_file(arguments.model) if named else model_class(arguments.model)
-    failed = 0
+    failed: dict[str, str] = {}
     for name, reason in failures(model, arguments.only):
-        print(f"passed  {name}" if reason is None else f"FAILED  {name}: {reason}", flush=True)
-        failed += reason is not None
+        first = next((check for check, other in failed.items() if other == reason), None)
+        told = f"{name}: as {first}" if first else f"{name}: {reason}"
+        print(f"passed  {name}" if reason is None else f"FAILED  {told}", flush=True)
+        if reason is not None:
+            failed[name] = reason
+    for name, reason in model.untrained.items():
+        print(f"declared  untrained {name}: {reason}")
+    if not model.localises:
+        print("declared  localises = False: spans were not checked")
     return 1 if failed else 0
 
 

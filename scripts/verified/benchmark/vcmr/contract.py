@@ -13,7 +13,7 @@ start and end and the clip length c in seconds, and the number of clips L of the
 become L − 1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil, floor
@@ -177,6 +177,10 @@ class RetrievalModel(nn.Module):
     """The same of a video that fills its row, where the row gets its first pads."""
     technical_options: ClassVar[tuple[str, ...]] = ()
     """Options of `Config` that change no number: how much is computed at once, say."""
+    untrained: ClassVar[Mapping[str, str]] = {}
+    """Parameters that no loss reaches, by name, with the reason: those that the authors built and do not use."""
+    localises: ClassVar[bool] = True
+    """Whether the model learns spans; for one that only ranks videos, the conformance kit asks for none."""
     official_batch: ClassVar[int | None] = None
     """Videos that the authors' search encodes together, padded to the longest of them; None if they pad to a fixed
     length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips.
