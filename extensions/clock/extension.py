@@ -10,5 +10,4 @@ EXTENSION = Extension(
     is_on=is_tested,
     stages=("verified_clock.stage:STAGE",),
     before="verified_clock.stage:before",
-    scene_reader="verified_clock.scene_reader:answer",
 )

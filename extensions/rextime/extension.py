@@ -12,7 +12,6 @@ EXTENSION = Extension(
     check=check,
     stages=("verified_rextime.stage:STAGE",),
     forms=("verified_rextime.form:QUESTIONS",),
-    scene_reader="verified_rextime.scene_reader:reply",
     importers={name: f"verified_rextime.published:import_{name}" for name in ("univtg", "cg_detr")},
     commands=("verified_rextime.cli",),
     families={"rextime": "pages for annotators, their answers, and counts in other data sets"},

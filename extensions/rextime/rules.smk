@@ -82,7 +82,7 @@ rule write_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/write_questions.py"),
         threads=settings.generation.threads,
-        engines=rextime.engine_code(ASKING, "llm", "video_lmm"),
+        engines=ASKING.engine_code("llm", "video_lmm"),
         generation=ASKING.values(*GENERATION),
         rextime=deciding(SECTION, ("frames", "routing", "verification_threshold")),
         shards=settings.shards,
@@ -190,7 +190,7 @@ if rextime.adapter(settings):
         params:
             code=code_of("extensions/rextime/scripts/fine_tune_lmm.py"),
             threads=settings.generation.threads,
-            engines=rextime.engine_code(ASKING, "video_lmm"),
+            engines=ASKING.engine_code("video_lmm"),
             generation=ASKING.values(LOCATE, SCORING),
             frames=SECTION.frames,
             lora=deciding(SECTION.lora),
@@ -223,7 +223,7 @@ rule answer_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,
-        engines=rextime.engine_code(ASKING, "video_lmm"),
+        engines=ASKING.engine_code("video_lmm"),
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=SECTION.frames,
         asked_in=asked_in_of(f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),

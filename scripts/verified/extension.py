@@ -61,10 +61,6 @@ class Extension:
     """Models of its runs → their titles in tables."""
     endings: Mapping[str, str] = field(default_factory=dict)
     """Suffixes of its runs' models, as in MODEL-ENDING → text that tables add to the title of MODEL."""
-    scene_reader: str = ""
-    """Name of a function that answers its tasks in the demo's engine, from a request, a random generator and the share
-    of answers to corrupt on purpose. The names of its tasks begin with the extension's name and a slash.
-    """
     importers: Mapping[str, str] = field(default_factory=dict)
     """Kinds of published checkpoints that `verified import` converts → name of a function of the file, the output or
     None, and the options, which returns a description of the result for the user.

@@ -2,7 +2,6 @@
 
 import io
 import json
-import random
 import re
 
 import numpy as np
@@ -12,7 +11,7 @@ from verified.lmm.request import Reply, Request
 from verified_clock.clip import PAINTS
 
 
-def answer(request: Request, _rng: random.Random, _corrupted_share: float) -> Reply:
+def answer(request: Request) -> Reply:
     """The second of the first frame that shows each colour; a frame's time is stated, or its own."""
     if request.frames is None:
         frames = [np.asarray(Image.open(io.BytesIO(image)).convert("RGB")) for image in request.images]

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from functools import partial
+from random import Random
 
 from verified.config.generation import Generation
 from verified.lmm.client import Call
 from verified.lmm.engines.media import jpeg_of
 from verified.lmm.parsing import best_object, seconds
-from verified.lmm.request import Parsed
+from verified.lmm.request import Parsed, Reply, Request
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task, object_schema
 from verified_clock.clip import DURATION, EVENTS, SAMPLINGS, frames_at
@@ -26,6 +27,12 @@ def read_seconds(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     return Parsed(sections={"seconds": " ".join(f"{second:g}" for second in found)}, form="json")
 
 
+def _answer_of_demo(request: Request, _rng: Random, _corrupted_share: float) -> Reply:
+    from verified_clock.scene_reader import answer
+
+    return answer(request)
+
+
 def _task(name: str, *slots: str) -> Task:
     numbers = {"type": "array", "items": {"type": "number"}, "minItems": len(EVENTS), "maxItems": len(EVENTS)}
     return Task(
@@ -38,6 +45,7 @@ def _task(name: str, *slots: str) -> Task:
         lambda _count, _identity: Parsed(sections={"seconds": "0 0 0"}),
         settings=("frame_side",),
         always_json=True,
+        demo=_answer_of_demo,
     )
 
 

@@ -8,7 +8,6 @@ from verified.config.datasets import Spans
 from verified.config.folders import dataset_folder, home
 from verified.config.retrieval import model_module
 from verified.layout import Layout
-from verified.lmm.jobs import AskingJobs
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import shard_names
 from verified.tables.layout import runs
@@ -321,9 +320,3 @@ def published_records(settings: Config, model: GroundingModel) -> list[str]:
     """The record of the text encoder of a model with its authors' weights (`rextime.published`)."""
     given = _section(settings).published[model]
     return model_records(settings, given.text_encoder, given.text_revision)
-
-
-def engine_code(asking: AskingJobs, *roles: str) -> dict[str, str]:
-    """Digests of the engines' code; the demo's engine answers these tasks by a module of this extension."""
-    code = asking.engine_code(*roles)
-    return code | ({"rextime": modules_digest("verified_rextime.scene_reader")} if "scene-reader" in code else {})

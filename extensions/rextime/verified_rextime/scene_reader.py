@@ -40,13 +40,6 @@ FORMS = {
 """Question and answer of Type1 and Type2; {0} is the earlier event."""
 OPENINGS = ("because", "first", "so that")
 CIRCULAR_SHARE = 0.5
-SEEING = (
-    "related_event",
-    "answer_with_span",
-    "locate",
-    "free_answer",
-)
-"""Tasks that show frames."""
 
 
 def relation(first: dict[str, Any], second: dict[str, Any], gap: float) -> str:
@@ -60,13 +53,8 @@ def relation(first: dict[str, Any], second: dict[str, Any], gap: float) -> str:
 
 
 def reply(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
-    """The answer to one task."""
+    """The answer to a task without frames."""
     task = request.task.removeprefix("rextime/")
-    if task in SEEING:
-        # Imported here because stages that read no frames have no OpenCV in their environment.
-        from verified_rextime import scene_reader_frames as across_frames
-
-        return across_frames.reply(task, request, rng)
     match task:
         case "event_pair":
             return _event_pair(request, rng)

@@ -6,9 +6,10 @@ that lacks a key or has an impossible value gives no part and counts the missing
 
 import re
 from collections.abc import Callable
+from random import Random
 
 from verified.lmm.parsing import best_object, normalise_keys, read_log_probability, span, span_in_words
-from verified.lmm.request import Parsed
+from verified.lmm.request import Parsed, Reply, Request
 from verified.lmm.tasks import TEXT, Task, object_schema
 
 WORDS = "a few words that say what happens"
@@ -198,6 +199,18 @@ NEED_TIMES = ("answer_with_span", "score", "locate")
 """Tasks whose prompts or answers hold seconds of the video."""
 
 
+def _answer_of_demo(request: Request, rng: Random, corrupted_share: float) -> Reply:
+    from verified_rextime import scene_reader
+
+    return scene_reader.reply(request, rng, corrupted_share)
+
+
+def _answer_of_demo_from_frames(request: Request, rng: Random, _corrupted_share: float) -> Reply:
+    from verified_rextime import scene_reader_frames
+
+    return scene_reader_frames.reply(request, rng)
+
+
 def _task(
     name: str,
     role: str,
@@ -227,6 +240,7 @@ def _task(
         settings=("frame_side",) if role == "video_lmm" else (),
         always_json=True,
         needs_times=name in NEED_TIMES,
+        demo=_answer_of_demo_from_frames if role == "video_lmm" else _answer_of_demo,
     )
 
 
@@ -322,6 +336,7 @@ FREE_ANSWER = Task(
     60,
     lambda _count, _identity: Parsed(sections={"text": WORDS}),
     settings=("frame_side",),
+    demo=_answer_of_demo_from_frames,
 )
 """The question alone, without options (supplement, D.2)."""
 GENERATION = (EVENT_PAIR, RELATED_EVENT, *QUESTIONS.values(), VERIFICATION, OPTIONS)

@@ -6,13 +6,15 @@ engines. The `Outcome` of a call is one of five types, and tells whether a retry
 """
 
 import dataclasses
+import random
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Protocol
-
-import numpy as np
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from verified.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Finish = Literal["stop", "length", "blocked", "error"]
 
@@ -36,19 +38,20 @@ class Request:
     rather than text, such as the scene reader, use them. `images` are encoded JPEG or PNG files; `frames` is a clip,
     uint8 RGB [T, H, W, 3], with `frame_times` in seconds from the start of the clip; `sound` is a WAV file. `schema` is
     a JSON schema of the answer for engines that can constrain; others ignore it. `seed` depends on the configured seed,
-    the content of the request and the attempt, so an engine draws from it alone.
+    the content of the request and the attempt, so an engine draws from it alone. `demo` is that of the task.
     """
 
     task: str
     prompt: str
     slots: dict[str, str]
     images: tuple[bytes, ...] = ()
-    frames: np.ndarray | None = None
+    frames: "np.ndarray | None" = None
     frame_times: tuple[float, ...] = ()
     sound: bytes = b""
     sampling: Sampling = Sampling()
     schema: dict | None = None
     seed: int = 0
+    demo: "DemoAnswer | None" = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +76,10 @@ class Reply:
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
     request: Request | None = None
     thought: str = ""
+
+
+DemoAnswer = Callable[[Request, random.Random, float], Reply]
+"""Answers a request, drawing from a generator, and corrupts a share of the answers on purpose."""
 
 
 class Engine(Protocol):

@@ -111,6 +111,7 @@ class Session:
             sampling=self.sampling[task.role],
             schema=schema,
             seed=self.seed,
+            demo=task.demo,
         )
         return Call(task, request, media, count, load)
 

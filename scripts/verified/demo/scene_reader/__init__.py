@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from verified.demo.scene_reader import questions, rewriting
-from verified.extension import extensions, named
 from verified.lmm.request import Reply, Request
 
 if TYPE_CHECKING:
@@ -75,9 +74,8 @@ class SceneReader:
             from verified.demo.scene_reader import searching
 
             return searching.reply(request)
-        for extension in extensions():
-            if extension.scene_reader and request.task.startswith(f"{extension.name}/"):
-                return named(extension.scene_reader)(request, rng, self.corrupted_share)
+        if request.demo is not None:
+            return request.demo(request, rng, self.corrupted_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
     def _caption(self, request: Request, rng: random.Random) -> Reply:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from functools import cache, partial
 
-from verified.lmm.request import Parsed
+from verified.lmm.request import DemoAnswer, Parsed
 from verified.lmm.thoughts import separate
 
 TEXT = {"type": "string", "minLength": 1}
@@ -49,6 +49,8 @@ class Task:
     """The prompt asks for JSON whether or not the answer is constrained to it."""
     needs_times: bool = False
     """Whether seconds of a clip are in its prompt or its answer, so that the model must know the times of frames."""
+    demo: DemoAnswer | None = None
+    """Answers for the demo's engine, which itself knows the paper's tasks alone."""
 
     def __post_init__(self):
         if self.prompted:  # models that answer, with or without thoughts
