@@ -2,9 +2,16 @@
 
 from verified.extension import Extension
 
+
+def _forms():
+    from verified_cardinality.form import ANY_NUMBER
+
+    return (ANY_NUMBER,)
+
+
 EXTENSION = Extension(
     name="cardinality",
     title="several moments or none",
     is_on=lambda settings: False,  # it has no rules
-    forms=("verified_cardinality.form:ANY_NUMBER",),
+    forms=_forms,
 )

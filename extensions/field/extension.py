@@ -3,25 +3,56 @@
 from verified.extension import Extension
 from verified_field.config import Rows, check
 
+
+def _stages():
+    from verified_field.stage import STAGE
+
+    return (STAGE,)
+
+
+def _forms():
+    from verified_field.forms import GRADED, WINDOWS
+
+    return GRADED, WINDOWS
+
+
+def _exports():
+    from verified_field.exports.crate import CRATE
+    from verified_field.exports.retrieval_codes import ACTIVITYNET, CHARADES, QVHIGHLIGHTS, TVR
+    from verified_field.exports.whole_rows import CSV, WEBDATASET
+
+    return {
+        "webdataset": WEBDATASET,
+        "csv": CSV,
+        "tvr": TVR,
+        "qvhighlights": QVHIGHLIGHTS,
+        "activitynet-captions": ACTIVITYNET,
+        "charades-sta": CHARADES,
+        "crate": CRATE,
+    }
+
+
+def _rows():
+    from verified_field.runs import ROWS
+
+    return ROWS
+
+
+def _tables():
+    from verified_field import lmm
+
+    return (lmm,)
+
+
 EXTENSION = Extension(
     name="field",
     title="rows and forms of the field around the paper",
     sections={"field": Rows},
     is_on=lambda settings: settings.section(Rows).any,
     check=check,
-    stages=("verified_field.stage:STAGE",),
-    forms=("verified_field.forms:GRADED", "verified_field.forms:WINDOWS"),
-    runs="verified_field.runs:runs",
-    titles={"dense": "dense, zero-shot"},
-    endings={"grounded": "+ LMM spans", "reranked": "+ re-ranker"},
-    exports={
-        "webdataset": "verified_field.exports.whole_rows:WEBDATASET",
-        "csv": "verified_field.exports.whole_rows:CSV",
-        "tvr": "verified_field.exports.retrieval_codes:TVR",
-        "qvhighlights": "verified_field.exports.retrieval_codes:QVHIGHLIGHTS",
-        "activitynet-captions": "verified_field.exports.retrieval_codes:ACTIVITYNET",
-        "charades-sta": "verified_field.exports.retrieval_codes:CHARADES",
-    },
-    archives={"crate": "verified_field.exports.crate:archive"},
-    tables=("verified_field.lmm",),
+    stages=_stages,
+    forms=_forms,
+    exports=_exports,
+    rows=_rows,
+    tables=_tables,
 )

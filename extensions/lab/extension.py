@@ -3,14 +3,31 @@
 from verified.extension import Extension
 from verified_lab.config import Audit, Filters, Review, check
 
+
+def _stages():
+    from verified_lab.stage import AUDIT, QUALITY
+
+    return QUALITY, AUDIT
+
+
+def _tables():
+    from verified_lab.tables import audit
+
+    return (audit,)
+
+
+def _commands():
+    from verified_lab.cli import audit, captions, review, transcribe
+
+    return review, audit, captions, transcribe
+
+
 EXTENSION = Extension(
     name="lab",
     title="review, audit and compare captions",
     sections={"filters": Filters, "review": Review, "audit": Audit},
     check=check,
-    stages=("verified_lab.quality.stage:STAGE",),
-    selection="verified_lab.quality.stage:SELECTION",
-    findings="verified_lab.config:findings",
-    tables=("verified_lab.tables.audit",),
-    commands=tuple(f"verified_lab.cli.{name}" for name in ("review", "audit", "captions", "transcribe")),
+    stages=_stages,
+    tables=_tables,
+    commands=_commands,
 )

@@ -3,10 +3,16 @@
 from verified.extension import Extension
 from verified_search.config import Search
 
+
+def _commands():
+    from verified_search import cli
+
+    return (cli,)
+
+
 EXTENSION = Extension(
     name="search",
     title="search videos",
     sections={"search": Search},
-    initial={"search": {"model": "joint"}},
-    commands=("verified_search.cli",),
+    commands=_commands,
 )

@@ -1,20 +1,27 @@
 """Accuracy against the twin: how often a model prefers the true sentence to one that is false in a detail."""
 
-from verified.config import Config
 from verified.extension import Extension
 from verified_twins.config import Twins, check
 
 
-def _is_on(settings: Config) -> bool:
-    return settings.has(Twins)
+def _tables():
+    from verified_twins import table
+
+    return (table,)
+
+
+def _commands():
+    from verified_twins import command
+
+    return (command,)
 
 
 EXTENSION = Extension(
     name="twins",
     title="prefer the true sentence to its twin",
     sections={"twins": Twins},
-    is_on=_is_on,
+    is_on=lambda settings: settings.has(Twins),
     check=check,
-    tables=("verified_twins.table",),
-    commands=("verified_twins.command",),
+    tables=_tables,
+    commands=_commands,
 )

@@ -10,7 +10,7 @@ import textwrap
 from typing import Any, TextIO
 
 from verified import __version__
-from verified.cli.command import COMMANDS, HELP_WIDTH, Parser
+from verified.cli.command import COMMANDS, FAMILIES, HELP_WIDTH, Parser
 from verified.errors import InputError, disk_problem, visible
 from verified.extension import extensions
 from verified.io.files import checking
@@ -37,21 +37,16 @@ A group is a heading of the help, not a word to type: a daily command is one wor
 is for commands that only maintainers or authors of one benchmark use.
 """
 
-FAMILIES = {
-    "ledger": "the record of all model calls",
-    "dev": "what maintainers use",
-}
-"""First words that several commands share."""
-
-
 SHOWN = 100
 """Characters of a file name that is too long."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The argument parser with all commands."""
-    for module in [f"verified.cli.{name}" for name in MODULES] + [m for added in extensions() for m in added.commands]:
-        importlib.import_module(module)
+    for name in MODULES:
+        importlib.import_module(f"verified.cli.{name}")
+    for extension in extensions():
+        extension.commands()
     top = Parser(
         prog="verified",
         usage="verified [-h] [--version] COMMAND …",
@@ -63,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, prog="verified", metavar="COMMAND", help=argparse.SUPPRESS)
     families = {
         word: commands.add_parser(word, description=text).add_subparsers(required=True, metavar="ACTION")
-        for word, text in _families().items()
+        for word, text in FAMILIES.items()
     }
     for command in COMMANDS.values():
         family, _, action = command.words.rpartition(" ")
@@ -74,21 +69,19 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _families() -> dict[str, str]:
-    return FAMILIES | {word: text for extension in extensions() for word, text in extension.families.items()}
-
-
 def _overview() -> str:
     """All commands and families of commands by group, each on as few lines as the terminal allows."""
     texts: dict[str, str] = {}
-    families = _families()
     for words, command in COMMANDS.items():
         word, _, action = words.partition(" ")
-        texts[word] = f"{texts.get(word, families[word] + ':')} {action}," if action else command.help
+        texts[word] = f"{texts.get(word, FAMILIES[word] + ':')} {action}," if action else command.help
     lines = []
     added = {
         extension.title: dict.fromkeys(
-            words.partition(" ")[0] for words, command in COMMANDS.items() if command.module in extension.commands
+            words.partition(" ")[0]
+            for module in extension.commands()
+            for words, command in COMMANDS.items()
+            if command.module == module.__name__
         )
         for extension in extensions()
     }

@@ -6,22 +6,25 @@ unchanged.
 """
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from verified.runtime.project import EXTENSIONS
 
 if TYPE_CHECKING:
-    from verified.config import Config
+    from verified.cli.form import Form
     from verified.config.base import Section
-    from verified.stage import Selection
+    from verified.config.model import Config
+    from verified.export.form import ExportForm
+    from verified.stage import Stage
 
 
 class Run(NamedTuple):
-    """A retrieval run that tables show next to those of trained models, tested on fine captions."""
+    """A retrieval run of a row, tested on fine captions."""
 
     dataset: str
     model: str
@@ -30,8 +33,24 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True)
+class AddedRow:
+    """A row of tables next to those of trained models."""
+
+    model: str
+    """Model of its runs; `{}` in it stands for the name of another model."""
+    title: str
+    """Title of the model in tables; `{}` stands for the title of the other model."""
+    runs: "Callable[[Config], Iterable[Run]]"
+    """Its retrieval runs, which the extension's rules write."""
+
+
+def _nothing() -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True)
 class Extension:
-    """Contributions of one folder. Every command reads it, so heavy functions are given as `MODULE:NAME` (`named`)."""
+    """Contributions of one folder. Every command reads it, so its functions import heavy modules when called."""
 
     name: str
     """Of its folder, of its output folder below results/NAME, and of its package, `verified_NAME`."""
@@ -39,48 +58,26 @@ class Extension:
     """Heading of its commands in the help."""
     sections: "Mapping[str, type[Section]]" = field(default_factory=dict)
     """Keys at the top of the configuration → models of these sections."""
-    initial: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Sections that `verified init` writes for a folder of videos."""
     is_on: "Callable[[Config], bool]" = lambda settings: True
     """Whether a configuration needs its rules."""
-    stands_alone: bool = False
-    """Whether its sections bring their data, so that a configuration needs no data sets."""
     check: "Callable[[Config], None]" = lambda settings: None
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
-    stages: tuple[str, ...] = ()
-    """Names of its stages (`verified.stage.Stage`), after those of the core (`verified.planning.stages`)."""
-    before: str = ""
-    """Name of a function of a configuration and tasks: files that its rules write before a job asks these tasks."""
-    selection: str = ""
-    """Name of its `verified.stage.Selection`, if its rules select moments between probe and caption."""
-    forms: tuple[str, ...] = ()
-    """Names of forms (`verified.cli.forms.Form`) of ground truths that `verified evaluate` and `compare` read."""
-    runs: str = ""
-    """Name of a function of a configuration: its retrieval runs (list of `Run`), which its rules write."""
-    titles: Mapping[str, str] = field(default_factory=dict)
-    """Models of its runs → their titles in tables."""
-    endings: Mapping[str, str] = field(default_factory=dict)
-    """Suffixes of its runs' models, as in MODEL-ENDING → text that tables add to the title of MODEL."""
-    importers: Mapping[str, str] = field(default_factory=dict)
-    """Kinds of published checkpoints that `verified import` converts → name of a function of the file, the output or
-    None, and the options, which returns a description of the result for the user.
+    stages: "Callable[[], Iterable[Stage]]" = _nothing
+    """Its stages, after those of the core (`verified.planning.stages`)."""
+    forms: "Callable[[], Iterable[Form]]" = _nothing
+    """Forms of ground truths that `verified evaluate` and `compare` read."""
+    exports: "Callable[[], Mapping[str, ExportForm]]" = dict
+    """Forms that `verified export` writes, by name."""
+    importers: Mapping[str, Callable[[Path, Path | None, dict[str, str]], str]] = field(default_factory=dict)
+    """Kinds of published checkpoints that `verified import` converts → function of the file, the output or None, and
+    the options, which returns a description of the result for the user.
     """
-    findings: str = ""
-    """Name of a function of a configuration and a data set: files of findings about its annotations, whose rows a clean
-    export omits (`export.clean`). A row has ``split`` and ``id``.
-    """
-    exports: Mapping[str, str] = field(default_factory=dict)
-    """Forms of annotations → names of their `verified.export.forms.ExportForm`, for `verified export`."""
-    archives: Mapping[str, str] = field(default_factory=dict)
-    """Forms of a whole run → names of functions of a configuration and its files, which write the run in this form, for
-    `verified export`, and return the message for the user.
-    """
-    tables: tuple[str, ...] = ()
+    rows: Callable[[], Iterable[AddedRow]] = _nothing
+    """Rows of the paper's tables beyond the trained models."""
+    tables: Callable[[], Sequence[ModuleType]] = _nothing
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
-    commands: tuple[str, ...] = ()
+    commands: Callable[[], Sequence[ModuleType]] = _nothing
     """Modules that declare its commands (`verified.cli.command`)."""
-    families: Mapping[str, str] = field(default_factory=dict)
-    """First words that several of its commands share → help."""
 
 
 @cache
@@ -89,20 +86,9 @@ def extensions() -> tuple[Extension, ...]:
     return tuple(_load(folder) for folder in EXTENSIONS)
 
 
-def named(name: str) -> Any:
-    """Import and return the object of `MODULE:NAME`."""
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
-def selections() -> list["Selection"]:
-    """Selections of moments by extensions."""
-    return [named(extension.selection) for extension in extensions() if extension.selection]
-
-
-def lazy_function(name: str) -> Callable[..., Any]:
-    """The function that `MODULE:NAME` names, whose module is imported with its first call."""
-    return lambda *arguments: named(name)(*arguments)
+def added_stages() -> "list[Stage]":
+    """Stages of all extensions."""
+    return [stage for extension in extensions() for stage in extension.stages()]
 
 
 def _load(folder: Path) -> Extension:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from verified.config import Config
     from verified.config.generation import Generation
+    from verified.config.model import Config
     from verified.errors import InputError
     from verified.lmm.session import Session
     from verified.lmm.tasks import Task
@@ -110,6 +110,13 @@ class Stage:
     """(model, revision, configuration key) of models that it reads: of the hub, built in, or a folder."""
     gpus: "Callable[[Config], Mapping[str, int]]" = lambda settings: {}
     """Configuration key → GPUs of one of its jobs."""
+    before: "Callable[[Config, Iterable[Task]], Iterable[str]]" = _no_items
+    """Files that its rules write before a job asks these tasks."""
+    selection: "Selection | None" = None
+    """Its selection of moments between probe and caption, if it makes one."""
+    doubtful: "Callable[[Config, str], Iterable[str]]" = _no_items
+    """Files that list doubtful annotations of the data set of this key, which a clean export omits (`export.clean`). A
+    row has ``split`` and ``id``."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from running import PROJECT, WHOLE, options_of
 
-from verified.__main__ import FAMILIES, main, parser
-from verified.cli.command import COMMANDS
+from verified.__main__ import main, parser
+from verified.cli.command import COMMANDS, FAMILIES
 
 parser()  # imports the modules that declare commands
 

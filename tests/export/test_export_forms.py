@@ -8,7 +8,7 @@ from given import fig
 from verified.config import load
 from verified.config.export import Export, Statements
 from verified.export.collection import Collection, collect
-from verified.export.forms import FORMS, form_of, write_form
+from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import read_json
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
@@ -54,7 +54,7 @@ def collection():
 
 def written(form, folder, collection, **values):
     """The folder, written with these values in place of those of a configuration's defaults."""
-    write_form(form, folder, collection, **form_of(form).options(load(KITCHEN), "kitchen") | values)
+    write_form(form, folder, collection, **FORMS[form].options(load(KITCHEN), "kitchen") | values)
     return folder
 
 

@@ -50,7 +50,7 @@ def test_a_deleted_extension_leaves_help_keys_and_plans_as_they_were(extension, 
     rest = _say(copy)
     for before, after in zip(whole, rest):
         assert set(after.splitlines()) <= set(before.splitlines()), "nothing is said that was not said before"
-    assert extension.title in whole[0] or not extension.commands
+    assert extension.title in whole[0] or not extension.commands()
     assert extension.title not in rest[0]
     assert not [
         line for line in rest[1].splitlines() if line.startswith(tuple(f"| `{key}" for key in extension.sections))

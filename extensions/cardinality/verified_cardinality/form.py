@@ -6,13 +6,23 @@ Windows are also rows of another form, whose submissions are JSON Lines; with on
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.cli.command import folder, several
-from verified.cli.forms import Form, brackets, note
+from verified.cli.form import Form, brackets, note
 from verified.errors import InputError
 from verified.io.jsonl import Row
 
+if TYPE_CHECKING:
+    from verified.benchmark.answers import GroundTruth
+
 TITLES = {"EtF1": "EtF1", "C-Acc": "count accuracy", "G-mAP": "G-mAP", "AUROC": "rejection AUROC"}
+
+
+def _read(path: Path) -> "GroundTruth":
+    from verified_cardinality.evaluate import AnyNumberTruth
+
+    return AnyNumberTruth(path)
 
 
 def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
@@ -52,7 +62,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
 ANY_NUMBER = Form(
     "any number of moments",
     _recognise,
-    "verified_cardinality.evaluate:AnyNumberTruth",
+    _read,
     _evaluate,
     about="any number of moments (spans; QV-M2, Soccer-GMR, TimeLens, OMTG)",
     options=("nms_threshold", "val", "absent"),

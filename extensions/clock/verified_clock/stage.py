@@ -96,4 +96,4 @@ def _live(settings: Config) -> Iterator[Finding]:
         yield Finding("problem" if tasks and section.refuse else "note", KEY, *wrong)
 
 
-STAGE = Stage("clock", _tasks, asks=_asks, live=_live)
+STAGE = Stage("clock", _tasks, asks=_asks, live=_live, before=before)

@@ -4,12 +4,22 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from verified.cli.forms import Form, Span, brackets, note
+from verified.cli.form import Form, Span, brackets, note
 from verified.io.jsonl import Row
+
+if TYPE_CHECKING:
+    from verified.benchmark.answers import GroundTruth
 
 OTHERS = {"ans", "options", "question", "category", "kind"}
 """Keys that queries for windows have not."""
+
+
+def _read_windows(path: Path) -> "GroundTruth":
+    from verified_field.windows import WindowTruth
+
+    return WindowTruth(path)
 
 
 def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
@@ -55,6 +65,12 @@ def _first_windows(path: Path, videos: Mapping[str, str]) -> dict[str, Span]:
     }
 
 
+def _read_graded(path: Path) -> "GroundTruth":
+    from verified_field.graded import GradedTruth
+
+    return GradedTruth(path)
+
+
 def _is_graded(path: Path, first: Row, submission: Path | None) -> bool:
     from verified_field.graded import is_graded
 
@@ -82,7 +98,7 @@ def _graded(arguments: argparse.Namespace) -> None:
 WINDOWS = Form(
     "windows",
     _recognise,
-    "verified_field.windows:WindowTruth",
+    _read_windows,
     _windows,
     about="windows (QVHighlights)",
     submissions="windows: JSONL (qid, pred_relevant_windows, pred_saliency_scores)",
@@ -90,6 +106,4 @@ WINDOWS = Form(
     rows=_rows,
     first_spans=_first_windows,
 )
-GRADED = Form(
-    "graded moments", _is_graded, "verified_field.graded:GradedTruth", _graded, about="graded moments (TVR-Ranking)"
-)
+GRADED = Form("graded moments", _is_graded, _read_graded, _graded, about="graded moments (TVR-Ranking)")

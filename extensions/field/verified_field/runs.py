@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 from verified.benchmark.vcmr.results import SETTINGS
@@ -9,7 +10,7 @@ from verified.config import Config
 from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of, shown_datasets
 from verified.config.params import deciding
-from verified.extension import Run
+from verified.extension import AddedRow, Run
 from verified.layout import Layout
 from verified.tables.layout import UNTRAINED
 from verified_field.config import Rows
@@ -25,11 +26,9 @@ def first_stage(model: str) -> str:
     return model.removesuffix(f"-{RERANKED}").removesuffix(f"-{GROUNDED}")
 
 
-def runs(settings: Config) -> list[Run]:
-    """The tests by vectors, then all that a video LMM makes of first stages."""
+def _dense_runs(settings: Config) -> list[Run]:
     shown = shown_datasets(settings, "has_videos")
-    dense = [Run(dataset, DENSE, UNTRAINED, 0) for dataset in shown if settings.section(Rows).dense]
-    return [*dense, *follow_up_runs(settings)]
+    return [Run(dataset, DENSE, UNTRAINED, 0) for dataset in shown if settings.section(Rows).dense]
 
 
 def follow_up_runs(settings: Config) -> list[Run]:
@@ -40,6 +39,17 @@ def follow_up_runs(settings: Config) -> list[Run]:
         for model, trained, seeds in follow_ups(settings)
         for seed in seeds
     ]
+
+
+def _runs_of(ending: str) -> Callable[[Config], list[Run]]:
+    return lambda settings: [run for run in follow_up_runs(settings) if run.model.endswith(ending)]
+
+
+ROWS = (
+    AddedRow(DENSE, "dense, zero-shot", _dense_runs),
+    AddedRow(f"{{}}-{GROUNDED}", "{} + LMM spans", _runs_of(f"-{GROUNDED}")),
+    AddedRow(f"{{}}-{RERANKED}", "{} + re-ranker", _runs_of(f"-{RERANKED}")),
+)
 
 
 def annotations_tested(settings: Config, wildcards) -> str:

@@ -7,7 +7,7 @@ from running import NANO
 
 from verified.config import load
 from verified.io.jsonl import write_jsonl
-from verified_lab.quality.stage import SELECTION
+from verified_lab.stage import SELECTION
 
 MOMENTS = [{"video": "a", "start": 0}, {"video": "a", "start": 1}, {"video": "b", "start": 0}]
 

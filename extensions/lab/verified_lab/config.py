@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from verified.config import Config
 from verified.config.base import Section
 from verified.config.folders import datasets_with
-from verified.layout import Layout
 
 
 class Review(Section):
@@ -102,8 +101,3 @@ def limits(settings: Config) -> dict[str, Quality]:
     """Limits of moments, by data set."""
     section = settings.section(Filters)
     return section.datasets if section else {}
-
-
-def findings(settings: Config, dataset: str) -> list[str]:
-    """Findings of the audit of a data set."""
-    return [Layout(settings).path("results/{dataset}/audit/findings.jsonl", dataset)]

@@ -203,6 +203,8 @@ class Collection(Section):
 class Longform(Section):
     """Long-form grounding: complete if `datasets` names at least one, else only the statistics, if requested."""
 
+    brings_data: ClassVar[bool] = True
+
     datasets: dict[str, MovieSet] = Field(default={})
     """Data sets of movies by name (lower-case letters, digits and hyphens)."""
     encoder: str = ""

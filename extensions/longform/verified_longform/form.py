@@ -3,16 +3,26 @@
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.cli.command import option
-from verified.cli.forms import Form
+from verified.cli.form import Form
 from verified.io.jsonl import Row
+
+if TYPE_CHECKING:
+    from verified.benchmark.answers import GroundTruth
 
 TIMES = option(
     "--times",
     choices=("ext_timestamps", "timestamps"),
     help="movies: which of a moment's two spans to read (default: ext_timestamps, as both official baselines do)",
 )
+
+
+def _read(path: Path) -> "GroundTruth":
+    from verified_longform.answers import MovieTruth
+
+    return MovieTruth(path)
 
 
 def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
@@ -74,7 +84,7 @@ def _cell(value: float | None, low: float | None, high: float | None) -> str:
 MOVIES = Form(
     "movies",
     _recognise,
-    "verified_longform.answers:MovieTruth",
+    _read,
     _movies,
     about="movies (MAD's JSON)",
     submissions="movies: JSONL (id, spans), best first",

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from verified.config import Config
 from verified.config.generation import Generation
-from verified.extension import lazy_function
-from verified.stage import Finding, SharedCalls, Stage
+from verified.stage import Finding, SharedCalls, Stage, Supplied
 from verified_longform.config import Longform, has_computed_features
 
 if TYPE_CHECKING:
@@ -25,6 +24,18 @@ def _asks(settings: Config, generation: Generation) -> Iterator[SharedCalls]:
 
     if generation.speech and settings.section(Longform).datasets:
         yield SharedCalls("longform", walk_of(settings))
+
+
+def _supplied(settings: Config) -> Iterator[Supplied]:
+    from verified_longform.preflight import supplied
+
+    return supplied(settings)
+
+
+def _problems(settings: Config) -> Iterator[Finding]:
+    from verified_longform.preflight import problems
+
+    return problems(settings)
 
 
 def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
@@ -52,8 +63,8 @@ STAGE = Stage(
     "longform",
     tasks=_tasks,
     asks=_asks,
-    supplied=lazy_function("verified_longform.preflight:supplied"),
-    problems=lazy_function("verified_longform.preflight:problems"),
+    supplied=_supplied,
+    problems=_problems,
     preflight=_preflight,
     models=_models,
     gpus=_gpus,

@@ -3,7 +3,9 @@
 import argparse
 import json
 
-from verified.cli.command import between, command, folder, option, output
+from verified.cli.command import between, command, family, folder, option, output
+
+family("rextime", "pages for annotators, their answers, and counts in other data sets")
 
 
 @command(

@@ -1,6 +1,6 @@
 """Settings of questions across time (ReXTime): sources, filters, generation, annotation pages, prices."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -175,6 +175,8 @@ class PublishedGrounder(Section):
 
 class Rextime(Section):
     """Questions across time (ReXTime); built only if `sources` or `released` is not empty."""
+
+    brings_data: ClassVar[bool] = True
 
     sources: dict[str, RextimeSource] = Field(default={})
     """Sources that questions are written from, by name (lower-case letters, digits and hyphens)."""

@@ -3,13 +3,23 @@
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.cli.command import option
-from verified.cli.forms import Form
+from verified.cli.form import Form, brackets, note
 from verified.io.jsonl import Row
+
+if TYPE_CHECKING:
+    from verified.benchmark.answers import GroundTruth
 
 QUESTION_KEYS = {"ans", "options", "question", "category", "kind"}
 """Keys that questions have and other rows with `qid` have not."""
+
+
+def _read(path: Path) -> "GroundTruth":
+    from verified_rextime.evaluate import QuestionTruth
+
+    return QuestionTruth(path)
 
 
 def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
@@ -17,7 +27,6 @@ def _recognise(path: Path, first: Row, submission: Path | None) -> bool:
 
 
 def _questions(arguments: argparse.Namespace) -> None:
-    from verified.cli.forms import brackets, note
     from verified_rextime.evaluate import evaluate_files
 
     evaluation = evaluate_files(
@@ -49,7 +58,7 @@ def _questions(arguments: argparse.Namespace) -> None:
 QUESTIONS = Form(
     "questions",
     _recognise,
-    "verified_rextime.evaluate:QuestionTruth",
+    _read,
     _questions,
     about="questions (ReXTime)",
     submissions="questions: JSONL (qid, pred_relevant_windows, ans)",

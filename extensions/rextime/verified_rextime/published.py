@@ -163,9 +163,6 @@ def import_grounder(name: str, file: Path, output: Path | None, options: dict[st
     )
 
 
-import_univtg, import_cg_detr = (partial(import_grounder, name) for name in GROUNDERS)
-
-
 def feature_requirements(name: str, config: dict[str, Any]) -> str:
     """Features that a grounding model with this config needs, in addition to the workflow's features of videos and
     texts.

@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterator
 
 from verified.config import Config
 from verified.config.generation import Generation
-from verified.extension import lazy_function
 from verified.lmm.tasks import Task
-from verified.stage import Finding, SharedCalls, Stage
+from verified.stage import Finding, SharedCalls, Stage, Supplied
 from verified_rextime.config import Rextime
 
 
@@ -28,6 +27,18 @@ def _tasks(settings: Config) -> tuple[Task, ...]:
     return tasks_of(section) if section.asks else ()
 
 
+def _supplied(settings: Config) -> Iterator[Supplied]:
+    from verified_rextime.preflight import supplied
+
+    return supplied(settings)
+
+
+def _problems(settings: Config) -> Iterator[Finding]:
+    from verified_rextime.preflight import problems
+
+    return problems(settings)
+
+
 def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
     from verified_rextime.preflight import feature_findings, question_findings
 
@@ -44,8 +55,8 @@ STAGE = Stage(
     "rextime",
     tasks=_tasks,
     asks=_asks,
-    supplied=lazy_function("verified_rextime.preflight:supplied"),
-    problems=lazy_function("verified_rextime.preflight:problems"),
+    supplied=_supplied,
+    problems=_problems,
     preflight=_preflight,
     models=_models,
 )

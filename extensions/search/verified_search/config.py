@@ -1,6 +1,7 @@
 """The search index of a corpus (`verified index`): its section, and its settings as its job gets them."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -11,6 +12,8 @@ from verified.config.names import Line
 
 class Search(Section):
     """Settings of `verified index` and `verified search`."""
+
+    initial: ClassVar[Mapping[str, Any]] = {"model": "joint"}
 
     model: Annotated[str, Operational("names the index that commands ask for")] = ""
     """A one-stage retrieval model of this configuration (xml, reloclnet, hero), or joint where

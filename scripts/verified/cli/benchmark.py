@@ -5,7 +5,7 @@ from pathlib import Path
 
 from verified.cli.command import NMS_THRESHOLD, command, folder, option, output, several
 from verified.errors import InputError
-from verified.extension import extensions, named
+from verified.extension import extensions
 
 KINDS = ("xml", "reloclnet", "conquer", "squidnet", "hero", "umt")
 """Checkpoints that can be imported; umt is the evaluator's."""
@@ -148,7 +148,7 @@ def import_model(arguments: argparse.Namespace) -> None:
     target = arguments.output or arguments.file.with_suffix(".safetensors")
     for extension in extensions():
         if convert := extension.importers.get(arguments.model):
-            print(named(convert)(arguments.file, arguments.output, options))
+            print(convert(arguments.file, arguments.output, options))
             return
     if arguments.model == "umt":
         report = _import_umt(arguments.file, target, options)

@@ -70,6 +70,15 @@ def command(
     return declare
 
 
+FAMILIES: dict[str, str] = {}
+"""First words that several commands share → help."""
+
+
+def family(word: str, text: str) -> None:
+    """Declare the first word of several commands."""
+    FAMILIES[word] = text
+
+
 def option(*names: str, **settings: Any) -> Option:
     """An argument or option; parameters as of `argparse.ArgumentParser.add_argument`."""
     return lambda parser: parser.add_argument(*names, **settings)

@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, several
-from verified.config.export import known_archives, known_forms
 from verified.errors import InputError
-from verified.extension import named
+from verified.export.forms import FORMS, RUN_FORMS
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 """How a feature file begins."""
@@ -78,7 +77,7 @@ def _lint_features(arguments: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-FORMS_HELP = f"forms to write (default: those of export.forms): {', '.join(known_forms() | known_archives())}"
+FORMS_HELP = f"forms to write (default: those of export.forms): {', '.join(FORMS | RUN_FORMS)}"
 
 
 @command(
@@ -96,13 +95,12 @@ def export(arguments: argparse.Namespace) -> int:
     from verified.planning.running import run_workflow
     from verified.runtime.checksums import TIMESTAMP
 
-    forms, archives = known_forms(), known_archives()
-    if unknown := [form for form in arguments.form if form not in forms | archives]:
-        raise InputError(f"--form {unknown[0]!r} is unknown", remedy=f"known: {', '.join(forms | archives)}")
+    if unknown := [form for form in arguments.form if form not in FORMS | RUN_FORMS]:
+        raise InputError(f"--form {unknown[0]!r} is unknown", remedy=f"known: {', '.join(FORMS | RUN_FORMS)}")
     settings = read(*arguments.configfile)
     requested = arguments.form or settings.export.forms
-    folders = export_folders(settings, [form for form in requested if form in forms])
-    written = [form for form in requested if form in archives]
+    folders = export_folders(settings, [form for form in requested if form in FORMS])
+    written = [RUN_FORMS[form] for form in requested if form in RUN_FORMS]
     if not folders and not written:  # Snakemake without a target would run everything
         raise InputError(
             "nothing to export: the configuration shows no data set or names no form", remedy="give --form"
@@ -111,6 +109,6 @@ def export(arguments: argparse.Namespace) -> int:
     if status == 0:
         for folder in folders:
             Path(folder, TIMESTAMP).unlink(missing_ok=True)  # of Snakemake, and no part of an export
-        lines = [*folders, *(named(archives[form])(settings, arguments.configfile) for form in written)]
+        lines = [*folders, *(form.write(settings, arguments.configfile) for form in written)]
         print("\n".join(["Exported:", *(f"  {line}" for line in lines)]))
     return status

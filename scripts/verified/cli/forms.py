@@ -3,53 +3,22 @@
 import argparse
 import json
 import math
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from verified.benchmark.answers import GroundTruth
 from verified.benchmark.submissions import first_row
-from verified.cli.command import Option
+from verified.cli.form import Form, Span, brackets, note
 from verified.errors import InputError
-from verified.extension import extensions, named
+from verified.extension import extensions
 from verified.io.jsonl import Row
-
-Recognise = Callable[[Path, Row, Path | None], bool]
-Span = tuple[float, float]
-"""Start and end in seconds."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """A form of ground truth: how it is recognised, read, and how submissions to it are scored."""
-
-    name: str
-    recognise: Recognise
-    """Of a file, its first row (see `first_row`), and a submission to it, if one is given."""
-    read: str
-    """Name (`verified.extension.named`) of a function of a file: its ground truth (`GroundTruth`)."""
-    evaluate: Callable[[argparse.Namespace], None]
-    """Prints the score of a submission, for `verified evaluate`."""
-    about: str = ""
-    """Of its files, for the help."""
-    submissions: str = ""
-    """Of its submissions, for the help."""
-    options: tuple[str, ...] = ()
-    """Names of those options of `evaluate` that not all forms have."""
-    declared: tuple[Option, ...] = ()
-    """Options of `evaluate` that only this form has."""
-    rows: Callable[[Path], Iterable[tuple[str, Row]]] | None = None
-    """Id and content of each row of a file; None if a query is not about spans in one video."""
-    first_spans: Callable[[Path, Mapping[str, str]], dict[str, Span]] | None = None
-    """Of a submission, and {id: video}: the first span that answers each query, in its video."""
 
 
 @cache
 def forms() -> tuple[Form, ...]:
     """All forms; moments come last, as the fallback for files that no other form recognises."""
-    return (*(named(form) for extension in extensions() for form in extension.forms), MOMENTS)
+    return (*(form for extension in extensions() for form in extension.forms()), MOMENTS)
 
 
 def form_of(path: Path, submission: Path | None = None) -> Form:
@@ -60,20 +29,13 @@ def form_of(path: Path, submission: Path | None = None) -> Form:
 
 def read_ground_truth(path: Path, submission: Path | None = None) -> GroundTruth:
     """The ground truth of a file by its form. Raises InputError, of that form's reader, for any other file."""
-    return named(form_of(path, submission).read)(path)
+    return form_of(path, submission).read(path)
 
 
-def brackets(row: dict, digits: int) -> str:
-    """An interval, in brackets."""
-    if row["low"] is None:
-        return "[one video: no interval]"
-    return f"[{row['low']:.{digits}f}, {row['high']:.{digits}f}]"
+def _read_moments(path: Path) -> GroundTruth:
+    from verified.benchmark.vcmr.answers import MomentTruth
 
-
-def note(notes: Iterable[str]) -> None:
-    """Print notes to standard error."""
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+    return MomentTruth(path)
 
 
 def _moments(arguments: argparse.Namespace) -> None:
@@ -144,7 +106,7 @@ SUBMISSION = """\
 MOMENTS = Form(
     "moments",
     lambda path, first, submission: True,
-    "verified.benchmark.vcmr.answers:MomentTruth",
+    _read_moments,
     _moments,
     about="moments (FIG, TVR, Charades-STA, ActivityNet Captions, DiDeMo)",
     submissions="moments: JSON or JSON.gz (the form is below), or windows in the video of each",

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verified.cli.command import JSON, command, configfile, folder, one_of, option, output
+from verified.cli.command import JSON, command, configfile, family, folder, one_of, option, output
 from verified.errors import InputError
 from verified.io.text_tables import text_table
 from verified.lmm.ledger_files import TOTALS
@@ -13,6 +13,7 @@ from verified.lmm.ledger_files import TOTALS
 if TYPE_CHECKING:
     from verified.lmm.ledger import Ledger
 
+family("ledger", "the record of all model calls")
 LEDGER = folder("--ledger", "the ledger's folder (default: results/ledger)", default=Path("results/ledger"))
 
 

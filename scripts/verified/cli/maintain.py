@@ -6,11 +6,12 @@ import shlex
 import sys
 from pathlib import Path
 
-from verified.cli.command import command, configfile, flag, folder, option
+from verified.cli.command import command, configfile, family, flag, folder, option
 from verified.errors import InputError
 from verified.io.files import read_text
 from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 
+family("dev", "what maintainers use")
 KEYS_HEAD = """# Keys of a configuration
 
 Lists are written as in YAML; `NAME` stands for a data set's own name; `source(demo)` and its siblings are chosen by

@@ -1,30 +1,10 @@
 """Settings of the export of annotations (`verified export`)."""
 
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from verified.config.base import Section
-from verified.extension import extensions
 
 HUGGING_FACE = "hugging-face"
-
-
-def known_forms() -> dict[str, str]:
-    """Forms of annotations → names (`verified.extension.named`) of an `ExportForm` (verified/export/forms.py)."""
-    added = {form: name for extension in extensions() for form, name in extension.exports.items()}
-    return {HUGGING_FACE: "verified.export.hugging_face:FORM", **added}
-
-
-def known_archives() -> dict[str, str]:
-    """Forms of a whole run → names of functions that write it (see `verified.extension.Extension.archives`)."""
-    return {form: name for extension in extensions() for form, name in extension.archives.items()}
-
-
-def _check_form(form: str) -> str:
-    if form not in known_forms():
-        raise ValueError(f"no form {form!r}; there are {', '.join(known_forms())}")
-    return form
 
 
 class Statements(Section):
@@ -45,7 +25,7 @@ class Statements(Section):
 class Export(Section):
     """Forms in which annotations are exported, and the contents of their cards."""
 
-    forms: tuple[Annotated[str, AfterValidator(_check_form)], ...] = (HUGGING_FACE,)
+    forms: tuple[str, ...] = (HUGGING_FACE,)
     """Default forms of `verified export`; each is a folder below results/…/export."""
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     """Version of the data set, for its cards."""

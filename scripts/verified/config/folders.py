@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.params import deciding
-from verified.extension import selections
+from verified.extension import added_stages
 from verified.runtime.wildcards import OfDataset, key_of
 
 Read = TypeVar("Read")
@@ -69,7 +69,8 @@ def datasets_with(settings: Config, *abilities: str) -> list[str]:
 
 def filtered_pattern(settings: Config, filtered: bool) -> str:
     """A wildcard constraint for the data sets annotated here, either with or without a selection by an extension."""
-    selected = {name for selection in selections() for name in selection.datasets(settings)}
+    selections = [stage.selection for stage in added_stages() if stage.selection]
+    selected = {name for selection in selections for name in selection.datasets(settings)}
     annotated = datasets_with(settings, "annotated_here")
     return dataset_pattern(settings, [name for name in annotated if (name in selected) == filtered])
 

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from verified.config import Config, section_key
+from verified.config import config_model
 from verified.config.base import Operational, Section
+from verified.config.model import Config, section_key
 from verified.io.jsonl import is_object
 
 VARIABLE = "VERIFIED_OPERATIONAL"
@@ -40,7 +41,7 @@ def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     A field that the rule did not pass is absent: reading it raises AttributeError, so that no script depends on a value
     whose change Snakemake would not see.
     """
-    announced = json.loads(os.environ[VARIABLE]).get(section_key(kind), {})
+    announced = json.loads(os.environ[VARIABLE]).get(section_key(config_model(), kind), {})
     fields = kind.model_fields
     given = {
         name: _merged(announced.get(name), values.get(name))

@@ -19,7 +19,7 @@ from verified.corpus.source_files import division_of
 from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos
 from verified.corpus.video_folder import VideoFolder, other_files, other_files_remedy
 from verified.errors import InputError
-from verified.extension import selections
+from verified.extension import added_stages
 from verified.io.files import file_digest, is_in_future
 from verified.io.video import VideoError
 from verified.io.video.decode import open_video
@@ -272,8 +272,8 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
     yield from repetition_findings(moments, f"{key}.moments")
     yield from caption_findings(moments, f"{key}.moments")
     usable = yield from video_findings(folder.paths, moments, f"{key}.videos")
-    for selection in selections():
-        if name in selection.datasets(settings):
+    for selection in [stage.selection for stage in added_stages()]:
+        if selection and name in selection.datasets(settings):
             paths = sorted(folder.paths[video] for video in {row["video"] for row in moments})
             usable = yield from selection.findings(settings, name, usable, paths)
     if division:  # like a run: split the usable videos

@@ -8,8 +8,8 @@ from verified.config import Config
 from verified.config.folders import shown_datasets
 from verified.config.trust import confidence_warning
 from verified.errors import InputError
-from verified.export.forms import form_of
-from verified.extension import extensions, named
+from verified.export.forms import FORMS
+from verified.extension import added_stages
 from verified.layout import Layout
 
 
@@ -35,17 +35,16 @@ def card_facts(settings: Config, dataset: str) -> dict:
 def export_inputs(settings: Config, dataset: str, form: str) -> dict[str, list[str]]:
     """Annotations of a data set, findings about them, and other files that the form reads.
 
-    Raises InputError for a clean export if no extension finds anything.
+    Raises InputError for a clean export if no stage looks for doubtful annotations.
     """
     files = {"annotations": annotation_files(settings, dataset)}
     if settings.datasets[dataset].source.annotated_here:
         files["outcomes"] = [Layout(settings).path("results/{dataset}/captions/outcomes.json", dataset)]
     if settings.export.clean:
-        finders = [named(extension.findings) for extension in extensions() if extension.findings]
-        files["findings"] = [path for find in finders for path in find(settings, dataset)]
+        files["findings"] = [path for stage in added_stages() for path in stage.doubtful(settings, dataset)]
         if not files["findings"]:
             raise InputError("export.clean: nothing here looks for doubtful annotations", remedy="set it to false")
-    return {**files, **form_of(form).inputs(settings, dataset)}
+    return {**files, **FORMS[form].inputs(settings, dataset)}
 
 
 def export_facts(settings: Config, dataset: str, form: str) -> dict:
@@ -67,7 +66,7 @@ def export_facts(settings: Config, dataset: str, form: str) -> dict:
     return {
         "about": about,
         "splits": annotation_splits(settings, dataset),
-        "options": form_of(form).options(settings, dataset),
+        "options": FORMS[form].options(settings, dataset),
         "reviewer_names": export.reviewer_names,
     }
 

@@ -13,7 +13,7 @@ from verified.errors import InputError
 from verified.export.card import COLUMN_TABLE, write_cards
 from verified.export.collection import COLUMNS, Collection, Counted
 from verified.export.croissant import croissant
-from verified.export.forms import ExportForm
+from verified.export.form import ExportForm
 from verified.io.files import atomic_path, write_text
 
 LICENCES = {

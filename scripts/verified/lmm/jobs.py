@@ -5,7 +5,7 @@ from typing import Any
 from verified.config import Config
 from verified.config.generation import EngineSettings
 from verified.config.params import deciding
-from verified.extension import extensions, named
+from verified.extension import added_stages
 from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
 from verified.runtime.digest import modules_digest
@@ -29,8 +29,7 @@ class AskingJobs:
 
     def before(self, *tasks: Task) -> list[str]:
         """Files that extensions write before a job asks these tasks."""
-        waits = [named(extension.before) for extension in extensions() if extension.before]
-        return [path for wait in waits for path in wait(self.settings, tasks)]
+        return [path for stage in added_stages() for path in stage.before(self.settings, tasks)]
 
     def cassettes(self, *roles: str) -> list[str]:
         """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""

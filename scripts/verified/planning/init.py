@@ -40,7 +40,7 @@ def configuration(
         "name": name,
         "datasets": {name: {"title": f"{name.capitalize()}-FIG", "source": source}},
         "features": {"video_backbone": PACKAGED},
-        **{key: section for extension in extensions() for key, section in extension.initial.items()},
+        **{key: dict(kind.initial) for one in extensions() for key, kind in one.sections.items() if kind.initial},
         "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
     }
     settings = load(values, "verified init")

@@ -1,7 +1,7 @@
 """All stages, in the order of a run: those of the paper's chain, declared here, then those of extensions."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verified.config import Config
@@ -10,7 +10,7 @@ from verified.config.folders import datasets_with, evaluator_folder
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
-from verified.extension import extensions, lazy_function, named
+from verified.extension import added_stages
 from verified.io.jsonl import finite, read_jsonl
 from verified.layout import Layout
 from verified.lmm.session import Session
@@ -24,7 +24,7 @@ from verified.weights.wanted import initial_weights
 
 def stages() -> tuple[Stage, ...]:
     """All stages."""
-    return (*CORE, *(named(stage) for extension in extensions() for stage in extension.stages))
+    return (*CORE, *added_stages())
 
 
 def roles_in_use(settings: Config) -> dict[str, EngineSettings]:
@@ -108,7 +108,31 @@ def _sources(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"{key}.moments", source.given_moments, False, made)
 
 
-# Captions that are perturbed.
+def _split_problems(settings: Config) -> Iterable[Finding]:
+    from verified.corpus.preflight import split_problems
+
+    return split_problems(settings)
+
+
+def _moment_findings(settings: Config, stuck: Collection[str]) -> Iterable[Finding]:
+    from verified.corpus.preflight import moment_findings
+
+    return moment_findings(settings, stuck)
+
+
+# Captions, and captions that are perturbed.
+
+
+def _ask_captions(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> int:
+    from verified.captions.preflight import ask_captions
+
+    return ask_captions(name, settings, shards, session)
+
+
+def _frame_findings(settings: Config, stuck: Collection[str]) -> Iterable[Finding]:
+    from verified.captions.preflight import frame_findings
+
+    return frame_findings(settings, stuck)
 
 
 def _ask_perturbations(_name: str, _settings: Config, shards: Sequence[Shard], session: Session) -> None:
@@ -198,6 +222,12 @@ def _encoders(settings: Config) -> Iterator[tuple[str, str, str]]:
     yield features.text_encoder, features.text_revision, "features.text_encoder"
 
 
+def _encoder_findings(settings: Config, stuck: Collection[str]) -> Iterable[Finding]:
+    from verified.features.preflight import encoder_findings
+
+    return encoder_findings(settings, stuck)
+
+
 def _retrieval_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
     from verified.planning.check_features import released_findings
     from verified.planning.check_training import training_findings
@@ -225,14 +255,14 @@ CORE = (
         "corpus",
         tasks=lambda settings: [COARSE_CAPTION] if datasets_with(settings, "proposes_moments") else [],
         supplied=_sources,
-        problems=lazy_function("verified.corpus.preflight:split_problems"),
-        preflight=lazy_function("verified.corpus.preflight:moment_findings"),
+        problems=_split_problems,
+        preflight=_moment_findings,
     ),
     Stage(
         "captions",
         _of_paper("statics", "dynamics"),
-        lazy_function("verified.captions.preflight:ask_captions"),
-        preflight=lazy_function("verified.captions.preflight:frame_findings"),
+        _ask_captions,
+        preflight=_frame_findings,
     ),
     Stage("perturbations", _of_paper("perturbations"), _ask_perturbations, models=_sentence_model),
     Stage(
@@ -253,7 +283,7 @@ CORE = (
     Stage("export", preflight=_statement_findings),
     Stage(
         "features",
-        preflight=lazy_function("verified.features.preflight:encoder_findings"),
+        preflight=_encoder_findings,
         models=_encoders,
         gpus=lambda settings: {"features.gpu": settings.features.gpu * bool(datasets_with(settings, "has_videos"))},
     ),

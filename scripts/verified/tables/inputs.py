@@ -6,7 +6,7 @@ from pathlib import Path
 from verified.benchmark.vcmr.jobs import possible_runs, run_folders
 from verified.config import Config
 from verified.config.folders import shown_datasets
-from verified.extension import Run, extensions, named
+from verified.extension import Run, extensions
 from verified.layout import Layout
 from verified.tables.layout import runs
 
@@ -35,7 +35,7 @@ def run_files(settings: Config, name: str) -> list[str]:
         for run in tested_runs(settings, dataset)
         for folder in run_folders(settings, dataset, run)
     ]
-    added = [run for extension in extensions() if extension.runs for run in named(extension.runs)(settings)]
+    added = [run for extension in extensions() for row in extension.rows() for run in row.runs(settings)]
     return [*trained_models, *added_run_files(settings, added, name)]
 
 

@@ -144,26 +144,25 @@ TABLES = (
 
 def title_of(model: str) -> str:
     """Title of a model in tables; other models have the name of their file."""
-    for ending, added in _endings().items():
-        if model.endswith(f"-{ending}"):
-            return f"{title_of(model.removesuffix(f'-{ending}'))} {added}"
-    return _titles().get(model, model)
+    return _renamed(model, _titles())
 
 
 def model_of(title: str) -> str:
     """The model that tables call so."""
-    for ending, added in _endings().items():
-        if title.endswith(f" {added}"):
-            return f"{model_of(title.removesuffix(f' {added}'))}-{ending}"
-    return {called: model for model, called in _titles().items()}.get(title, title)
+    return _renamed(title, [(called, model) for model, called in _titles()])
 
 
-def _endings() -> dict[str, str]:
-    return {ending: added for extension in extensions() for ending, added in extension.endings.items()}
+def _titles() -> list[tuple[str, str]]:
+    """Models and their titles; `{}` in both stands for another model."""
+    return [(row.model, row.title) for extension in extensions() for row in extension.rows()] + list(TITLES.items())
 
 
-def _titles() -> dict[str, str]:
-    return TITLES | {model: title for extension in extensions() for model, title in extension.titles.items()}
+def _renamed(name: str, names: list[tuple[str, str]]) -> str:
+    for old, new in names:
+        before, other, after = old.partition("{}")
+        if other and name.startswith(before) and name.endswith(after):
+            return new.format(_renamed(name[len(before) : len(name) - len(after)], names))
+    return dict(names).get(name, name)
 
 
 def runs(models: tuple[str, ...]) -> list[tuple[str, str, str]]:

@@ -18,6 +18,7 @@ import yaml
 from verified.config import Config
 from verified.config.folders import home
 from verified.errors import InputError
+from verified.export.form import ExportForm
 from verified.io.files import write_text
 from verified.io.jsonl import read_jsonl
 from verified.io.text_tables import write_csv
@@ -64,6 +65,9 @@ def archive(settings: Config, given: Sequence[Path]) -> str:
         f"{folder}: {counts['copied']} of {counts['built']} built files and the digests of all, "
         f"{counts['inputs']} videos by digest"
     )
+
+
+CRATE = ExportForm(archive, of_run=True)
 
 
 class Built(NamedTuple):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
-from verified.export.forms import ExportForm
+from verified.export.form import ExportForm
 from verified.io.files import write_text
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.text_tables import write_csv

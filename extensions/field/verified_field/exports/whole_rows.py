@@ -10,18 +10,20 @@ import json
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.config import Config
 from verified.export.card import COLUMN_TABLE, write_cards
 from verified.export.collection import COLUMNS, Collection, caption_of
-from verified.export.forms import ExportForm
+from verified.export.form import ExportForm
 from verified.io import text_tables
 from verified.io.files import atomic_path
 from verified.io.jsonl import read_jsonl
-from verified.io.video.cut import clips_of
-from verified.keyframes.archive import KeyframeTars
 from verified.layout import Layout
 from verified_field.config import Rows
+
+if TYPE_CHECKING:
+    from verified.keyframes.archive import KeyframeTars
 
 CSV_TEXT = (
     "SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value, and an apostrophe before =, +, -"
@@ -57,6 +59,8 @@ def write_webdataset(
 
     With files of `videos` and `keyframes`, they hold clips of at most `clip_side` pixels, and keyframes; else text.
     """
+    from verified.keyframes.archive import KeyframeTars
+
     with KeyframeTars(keyframes) as stills:
         media = media_of(read_jsonl(videos[0]), stills, clip_side) if videos else lambda rows: {}
         for split, rows in collection.splits.items():
@@ -68,8 +72,9 @@ def write_webdataset(
     write_cards(folder, "webdataset", SHARDS_TEXT.format(media=WITH_MEDIA if videos else ""), collection)
 
 
-def media_of(videos: list[dict], keyframes: KeyframeTars, side: int) -> Media:
+def media_of(videos: list[dict], keyframes: "KeyframeTars", side: int) -> Media:
     """A function that cuts the clips of some rows (each video decoded once) and reads their keyframes."""
+    from verified.io.video.cut import clips_of
 
     def files(rows: list[dict]) -> dict[int, dict[str, bytes]]:
         spans = ((row["caption_id"], row["video"], row["start"], row["end"]) for row in rows)

@@ -22,10 +22,10 @@ from verified.tables.table import Table
 
 def table_modules() -> dict[str, ModuleType]:
     """The files of this folder by name, and the modules of extensions by their whole name, `_` for each dot."""
-    own = {file.stem: f"{__name__}.{file.stem}" for file in Path(__file__).parent.glob("[a-z]*.py")}
-    others = {module.replace(".", "_"): module for extension in extensions() for module in extension.tables}
-    modules = sorted((own | others).items(), key=lambda each: each[1].rpartition(".")[2])
-    return {name: importlib.import_module(module) for name, module in modules}
+    stems = [file.stem for file in Path(__file__).parent.glob("[a-z]*.py")]
+    own = {stem: importlib.import_module(f"{__name__}.{stem}") for stem in stems}
+    others = {module.__name__.replace(".", "_"): module for one in extensions() for module in one.tables()}
+    return dict(sorted((own | others).items(), key=lambda each: each[1].__name__.rpartition(".")[2]))
 
 
 def added_inputs(settings: Config) -> Callable[[object], dict[str, list[str]]]:

@@ -1,4 +1,4 @@
-"""Filters of moments, between probe and captions: calls of the role speech, and checks before a run."""
+"""Stages of the lab: filters of moments between probe and captions, with calls of the role speech; the audit."""
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from verified.config import Config
 from verified.config.folders import dataset_folder
+from verified.layout import Layout
 from verified.stage import Finding, Selection, Shard, Stage
 from verified_lab.config import Quality, limits
 
@@ -85,4 +86,11 @@ def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> G
 
 
 SELECTION = Selection(lambda settings: limits(settings).keys(), asks_speech, _findings)
-STAGE = Stage("quality", _tasks, _ask_speech, problems=_problems)
+QUALITY = Stage("quality", _tasks, _ask_speech, problems=_problems, selection=SELECTION)
+
+
+def _audited(settings: Config, dataset: str) -> list[str]:
+    return [Layout(settings).path("results/{dataset}/audit/findings.jsonl", dataset)]
+
+
+AUDIT = Stage("audit", doubtful=_audited)
