@@ -1,20 +1,22 @@
 """`pytest --changed [REVISION]`: only the test files that an edit since a revision can reach by imports."""
 
-import ast
 import re
 import subprocess
+import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from math import inf
 from pathlib import Path
 
+from verified.runtime.imports import PACKAGE, PACKAGES, Module, around, find, source
+from verified.runtime.project import EXTENSIONS
+
 TESTS = Path(__file__).resolve().parent
 PROJECT = TESTS.parent
-PACKAGE = PROJECT / "scripts" / "verified"
-EXTENSIONS = tuple(file.parent for file in sorted(PROJECT.glob("extensions/*/extension.py")))
-PACKAGES = (PACKAGE, *(folder / f"verified_{folder.name}" for folder in EXTENSIONS))
-ROOTS = (PROJECT / "scripts", *EXTENSIONS, *(folder / "tests" for folder in EXTENSIONS), TESTS, PROJECT)
+CONFIG, EXTENSION = find("verified.config"), find("verified.extension")
+sys.path += [str(folder) for folder in (PROJECT, *(folder / "tests" for folder in EXTENSIONS))]
+"""Where the modules of tests are, beside those that pytest puts there."""
 
 
 def changed_files(project: Path, revision: str) -> set[Path]:
@@ -53,61 +55,45 @@ def distance(test: Path, file: Path) -> float:
 
 @cache
 def _closure(test: Path) -> Mapping[Path, int]:
-    """A test file, the conftest files around it but the topmost, and all modules of ours that these import.
+    """A test file, the conftest files around it but the topmost, and all modules and data of ours that these import.
 
-    Each has the number of imports that lead to it.
+    Each has the number of imports that lead to it. Tests of an extension reach all that its extension.py imports, if
+    they reach a module of the core that asks extensions for more than their sections of the configuration.
     """
-    around = (folder / "conftest.py" for folder in test.parents if PROJECT in folder.parents)
-    seen = dict.fromkeys((test, *(file for file in around if file.is_file())), 0)
+    own = [Module(folder / "extension.py") for folder in EXTENSIONS if test.is_relative_to(folder)]
+    around_it = (folder / "conftest.py" for folder in test.parents if PROJECT in folder.parents)
+    seen = {Module(file): 0 for file in (test, *(file for file in around_it if file.is_file()))}
     waiting = deque(seen)
     while waiting:
-        file = waiting.popleft()
-        new = _imports(file) - seen.keys()
-        seen |= dict.fromkeys(new, seen[file] + 1)
+        module = waiting.popleft()
+        imported = {*_imports(module)}
+        if EXTENSION in imported and module != CONFIG:
+            imported.update(own)
+        new = imported - seen.keys()
+        seen |= dict.fromkeys(new, seen[module] + 1)
         waiting += new
-    return seen
+    files = {module.file: number for module, number in seen.items()}
+    data = {file: seen[module] + 1 for module in seen if _is_of_package(module.file) for file in source(module).data}
+    return data | files
 
 
 def _is_of_package(file: Path) -> bool:
-    return any(file.is_relative_to(folder) for folder in PACKAGES)
+    return any(file.is_relative_to(folder) for folder in PACKAGES.values())
 
 
 @cache
-def _imports(file: Path) -> frozenset[Path]:
-    """Files of the modules that a file imports, anywhere in it, or names as text, with the packages around them.
-
-    Job scripts that it names by their paths are among them. The configuration and `extension.py` only list names.
-    """
-    names: set[str] = set()
-    scripts: set[Path] = set()
-    lists = file.is_relative_to(PACKAGE / "config") or file.name == "extension.py"
-    for node in _nodes(ast.parse(_text(file))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not lists:
-            if node.value.startswith(("verified.", "verified_")):
-                names.add(node.value.partition(":")[0])  # MODULE:NAME
-            elif re.fullmatch(r"[\w/]+/\w+\.py", node.value):
-                scripts |= {root / node.value for root in (PROJECT / "scripts", PROJECT)}
-    parts = (name.split(".") for name in names if name.replace(".", "").isidentifier())
-    modules = (path for one in parts for end in range(1, len(one) + 1) for path in _files("/".join(one[:end])))
-    return frozenset(modules) | {path for path in scripts if path.is_file()}
-
-
-def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, but for imports that only type checkers see."""
-    yield node
-    unseen = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    for child in node.orelse if unseen else ast.iter_child_nodes(node):
-        yield from _nodes(child)
-
-
-@cache
-def _files(name: str) -> tuple[Path, ...]:
-    places = (path for root in ROOTS for path in (root / f"{name}.py", root / name / "__init__.py"))
-    return tuple(path for path in places if path.is_file())[:1]
+def _imports(module: Module) -> tuple[Module, ...]:
+    """The modules of ours that a module imports, with the packages around them, and job scripts that it names."""
+    names = {*source(module).modules}
+    waiting = list(names)
+    while waiting:
+        if above := around(waiting.pop()):
+            names.add(above)
+            waiting.append(above)
+    found = {read for name in names if (read := find(name)) is not None}
+    paths = re.findall(r"[\"']([\w/]+/\w+\.py)[\"']", _text(module.file))
+    scripts = (root / path for path in paths for root in (PROJECT / "scripts", PROJECT))
+    return (*found, *(Module(path) for path in scripts if path.is_file()))
 
 
 @cache
@@ -121,4 +107,5 @@ def _is_imported(file: Path) -> bool:
     for folder in EXTENSIONS:
         if file.is_relative_to(folder):
             return any(file in _closure(test) for test in folder.glob("tests/test_*.py"))
-    return any(file in _imports(module) for module in (PROJECT / "scripts").rglob("*.py"))
+    modules = (Module(script) for script in (PROJECT / "scripts").rglob("*.py"))
+    return any(file == found.file for module in modules for found in _imports(module))

@@ -31,7 +31,7 @@ name = "local"
 def modules(revision: str) -> list[Path]:
     """Modules of ours that differ from a revision."""
     files = (file for file in changed_files(PROJECT, revision) if file.suffix == ".py" and file.is_file())
-    return sorted(file for file in files if any(file.is_relative_to(folder) for folder in PACKAGES))
+    return sorted(file for file in files if any(file.is_relative_to(folder) for folder in PACKAGES.values()))
 
 
 def mutate(project: Path, module: str, tests: list[Path], seconds: float, each: float) -> list[tuple[dict, dict]]:

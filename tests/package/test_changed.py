@@ -5,6 +5,8 @@ import subprocess
 import pytest
 from changed import EXTENSIONS, PROJECT, TESTS, changed_files, is_reached
 
+from verified.runtime.imports import PACKAGE, Module, find, source
+
 
 @pytest.mark.parametrize(
     ("edited", "test", "reached"),
@@ -24,11 +26,13 @@ from changed import EXTENSIONS, PROJECT, TESTS, changed_files, is_reached
         ("config/published.csv", "benchmark/test_published.py", True),  # a file by its name
         ("tests/evaluator/conftest.py", "evaluator/test_umt_parity.py", True),
         ("conftest.py", "io/test_text_tables.py", True),
-        ("scripts/verified/export/hugging_face.py", "export/test_export_forms.py", True),  # by its form's name
-        ("scripts/verified/captions/preflight.py", "planning/test_stages.py", True),  # named as MODULE:NAME
+        ("scripts/verified/export/hugging_face.py", "export/test_export_forms.py", True),
+        ("scripts/verified/captions/preflight.py", "planning/test_stages.py", True),  # in a function
         ("scripts/verified/captions/preflight.py", "vcmr/test_decode.py", False),
         ("scripts/verified/captions/counts.py", "captions/test_outcomes.py", True),  # by a job script
         ("scripts/verified/captions/counts.py", "captions/test_statics.py", False),
+        ("scripts/verified/features/weights/classes.json", "annotations/test_agreement.py", True),  # data
+        ("scripts/verified/features/weights/classes.json", "vcmr/test_decode.py", False),
         ("scripts/verified/lmm/ledger_files.py", "vcmr/test_decode.py", False),  # by type checkers alone
     ],
 )
@@ -39,9 +43,21 @@ def test_an_edit_reaches_what_imports_it(edited, test, reached):
 
 def test_a_module_of_an_extension_reaches_its_own_tests():
     for folder in EXTENSIONS:
-        for module in folder.glob("verified_*/*.py"):
+        for module in folder.glob("verified_*/**/*.py"):
             assert any(is_reached(test, {module}) for test in folder.glob("tests/test_*.py")), module
             assert not is_reached(TESTS / "workflow" / "test_nano.py", {module}), module
+
+
+def test_what_an_extension_imports_in_functions_reaches_its_tests_of_commands():
+    reached = 0
+    for folder in EXTENSIONS:
+        modules = [find(name) for name in source(Module(folder / "extension.py")).modules]
+        edited = [found.file for found in modules if found and found.file.is_relative_to(folder)]
+        for test in folder.glob("tests/test_*.py"):
+            if is_reached(test, {PACKAGE / "__main__.py"}):
+                assert all(is_reached(test, {file}) for file in edited), test
+                reached += len(edited)
+    assert reached > 20
 
 
 def test_changed_are_files_of_this_branch_and_those_that_git_does_not_know(tmp_path):

@@ -1,10 +1,8 @@
 """Digests follow imports: a script's modules are in its digest, and no module that cannot change its output."""
 
-import ast
-
 import pytest
 
-from verified.runtime import digest
+from verified.runtime import digest, imports
 
 FILES = {
     "__init__.py": "",
@@ -15,6 +13,10 @@ FILES = {
     "stage/words.py": "LIST = FOLDER / 'words.txt'\n",
     "stage/words.txt": "one\n",
     "stage/other.txt": "never named\n",
+    "stage/shipped.py": "VECTORS = FOLDER / 'weights' / 'vectors.npy'\n",
+    "stage/weights/vectors.npy": "1 2\n",
+    "stage/weights/of/classes.json": "[]\n",
+    "stage/chosen.py": "from verified.config.values import SIDE, Section\n",
     "stage/unused.py": "",
     "cli/__init__.py": "",
     "cli/stage.py": "import verified.stage.unused\n",
@@ -24,7 +26,17 @@ FILES = {
     "io/rows.py": "from verified.runtime.progress import Progress\nfrom verified.config import load\n",
     "runtime/progress.py": "",
     "config/__init__.py": "",
+    "config/values.py": "PIXELS = 16\nOTHER = 1\nSIDE = 2 * PIXELS\n\n\nclass Section:\n    '''A docstring.'''\n",
 }
+CACHED = (
+    *(digest.script_digest, digest.modules_digest, digest._content),
+    *(imports.source, imports.constant, imports.find, imports._beside, imports._root),
+)
+
+
+def forget():
+    for function in CACHED:
+        function.cache_clear()
 
 
 @pytest.fixture
@@ -34,17 +46,18 @@ def package(tmp_path, monkeypatch):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     monkeypatch.setattr(digest, "PACKAGE", tmp_path / "verified")
-    monkeypatch.setitem(digest.PACKAGES, "verified", tmp_path / "verified")
-    cached = (digest.script_digest, digest.modules_digest, digest._module, digest._file, digest._root)
-    for function in cached:
-        function.cache_clear()
+    monkeypatch.setattr(imports, "PACKAGE", tmp_path / "verified")
+    monkeypatch.setitem(imports.PACKAGES, "verified", tmp_path / "verified")
+    forget()
     yield tmp_path / "verified"
-    for function in cached:
-        function.cache_clear()
+    forget()
 
 
 def files_of(package, source):
-    files = digest._closure(digest._imports(ast.parse(source), ""))
+    script = package.parent / "script.py"
+    script.write_bytes(source)
+    sources = digest.modules_behind(script).values()
+    files = {file for found in sources for file in (found.file, *imports.source(found).data)}
     return {file.relative_to(package).as_posix() for file in files if file.name != "__init__.py"}
 
 
@@ -59,9 +72,21 @@ def files_of(package, source):
         ),
         (b"from verified.stage.launch import COMMAND", {"stage/launch.py", "stage/words.py", "stage/words.txt"}),
         (b"from verified.stage.typed import name", {"stage/typed.py"}),
+        (
+            b"from verified.stage.shipped import VECTORS",
+            {"stage/shipped.py", "stage/weights/vectors.npy", "stage/weights/of/classes.json"},
+        ),
         (b"from verified.cli.stage import run\nimport verified.config", set()),
     ],
-    ids=["through a module", "in a function", "in a block, with data", "as a process", "for types only", "no bytes"],
+    ids=[
+        "through a module",
+        "in a function",
+        "in a block, with data",
+        "as a process",
+        "for types only",
+        "data below",
+        "no bytes",
+    ],
 )
 def test_what_a_script_uses_is_found(package, source, files):
     assert files_of(package, source) == files
@@ -71,10 +96,30 @@ def test_any_edit_of_what_is_used_changes_the_digest(package):
     seen = {digest.modules_digest("verified.stage.late")}
     for name in ("io/rows.py", "stage/words.txt", "stage/__init__.py"):
         (package / name).write_text("# edited\n")
-        digest.modules_digest.cache_clear()
-        digest._module.cache_clear()
+        forget()
         assert digest.modules_digest("verified.stage.late") not in seen
         seen.add(digest.modules_digest("verified.stage.late"))
+
+
+def test_of_the_configuration_the_constants_count_that_are_used(package):
+    values, before = package / "config/values.py", digest.modules_digest("verified.stage.chosen")
+    text = values.read_text()
+    for old, new, counts in (
+        ("SIDE = 2", "SIDE = 3", True),
+        ("PIXELS = 16", "PIXELS = 8", True),
+        ("OTHER = 1", "OTHER = 2", False),
+        ("A docstring", "Another", False),
+    ):
+        values.write_text(text.replace(old, new))
+        forget()
+        assert (digest.modules_digest("verified.stage.chosen") != before) == counts, old
+
+
+def test_no_job_of_the_core_has_code_of_an_extension():
+    scripts = [file for file in digest.SCRIPTS.glob("*/*.py") if digest.SCRIPTS / "verified" not in file.parents]
+    assert len(scripts) > 30
+    modules = {name for file in scripts for name in digest.modules_behind(file)}
+    assert {name.partition(".")[0] for name in modules} == {"verified"}
 
 
 def test_a_module_that_does_not_exist_is_named(package):
@@ -92,8 +137,7 @@ def test_a_package_of_others_counts_by_its_source_and_a_release_by_its_version(p
     monkeypatch.syspath_prepend(str(package.parent))
 
     def told():
-        for function in (digest.modules_digest, digest._module, digest._file, digest._root):
-            function.cache_clear()
+        forget()
         return digest.modules_digest("verified.stage.mine")
 
     before = told()

@@ -10,6 +10,7 @@ import yaml
 from running import PROJECT, snakemake
 
 from verified.config import load
+from verified.runtime.digest import modules_behind
 from verified_clock.clip import DURATION, EVENTS, SAMPLINGS, first_frames
 from verified_clock.stage import before, problem, result
 from verified_clock.tasks import VIDEO, read_seconds
@@ -46,6 +47,10 @@ def test_noise_of_a_third_of_a_second_hides_no_kind(verdict, kind):
     rng = np.random.default_rng(0)
     found = Counter(judge(answers(kind, lambda: rng.normal(0, 0.33)), 0.75).name for _ in range(300))
     assert found[verdict] >= 285, found
+
+
+def test_an_edit_of_the_answers_of_the_demo_runs_the_job_again():
+    assert "verified_clock.scene_reader" in modules_behind(PROJECT / "extensions/clock/scripts/ask_model.py")
 
 
 def test_slope_offset_and_rate_are_of_the_answers():
