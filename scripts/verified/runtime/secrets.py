@@ -26,6 +26,8 @@ PIECE, WORDLESS = 12, 8
 among them, because words have none and a key may be made of words."""
 BETWEEN = r"[^A-Za-z0-9]{0,8}"
 """Characters that may separate two letters of a spelt-out secret, including its own signs."""
+APART = r"(?:[^A-Za-z0-9\\]{1,8}|(?=\\))"
+"""The same between two numbers, which digits alone would join."""
 
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 """ASCII's characters as full-width ones."""
@@ -76,20 +78,24 @@ def redact(text: str) -> str:
 
 @functools.cache
 def _forms(secret: str) -> re.Pattern[str]:
-    """A secret and its reversal: percent-encoded, escaped as in Python, JSON or HTML, in hexadecimal digits, base64 or
-    base32, in rot13, and in full-width letters.
+    """A secret and its reversal: percent-encoded, escaped as in Python, JSON or HTML, in hexadecimal digits, as a list
+    of numbers (hexadecimal, decimal, octal, binary), in base64 or base32, in rot13, and in full-width letters.
 
     All in either case of letters, and spelt out. In base64 (and its alphabet for addresses) and base32, surrounding
     text may be encoded with the secret: for each possible offset, the pattern has the characters that encode the secret
     alone.
     """
     forms: set[str] = set()
+    numbers: list[str] = []
     for text in {secret, unquote(secret), secret[::-1]}:
         raw = text.encode(errors="surrogatepass")
         forms |= {text, quote(raw, safe=""), repr(text)[1:-1], json.dumps(text)[1:-1], html.escape(text), raw.hex()}
         forms |= {text.replace("/", "\\/"), "".join(f"%{byte:02x}" for byte in raw)}
         forms |= {codecs.encode(text, "rot13"), text.translate(FULL_WIDTH)}
         forms |= {"".join(escape % ord(letter) for letter in text) for escape in ESCAPES}
+        for base, between in (("x", BETWEEN), ("d", APART), ("o", APART), ("b", APART)):
+            listed = between.join(rf"(?:0[xob]|\\?x|\\|u\+?)?0*{byte:{base}}" for byte in raw)
+            numbers.append(f"(?<![0-9a-z]){listed}(?![0-9a-z])")
         for offset in range(5):
             coded = base64.b32encode(bytes(offset) + raw).decode()
             forms.add(coded[-(-8 * offset // 5) : 8 * (offset + len(raw)) // 5])
@@ -98,7 +104,7 @@ def _forms(secret: str) -> re.Pattern[str]:
             core = coded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
             forms |= {core, core.replace("+", "-").replace("/", "_")}
     spelt = map(_spelling_pattern, sorted((form for form in forms if len(form) >= SHORTEST), key=len, reverse=True))
-    return re.compile("|".join(spelt), re.I)
+    return re.compile("|".join([*spelt, *numbers]), re.I)
 
 
 def _spelling_pattern(form: str) -> str:
