@@ -179,8 +179,8 @@ def test_requests_of_strangers_are_answered_or_refused(tmp_path, capsys):
     assert count < 100 or {200, 400, 404, 405} <= counts.keys()
 
 
-def asked(address) -> bytes:
-    with contextlib.suppress(ConnectionError), socket.create_connection(address, 10) as one:
+def asked(address, source="127.0.0.1") -> bytes:
+    with contextlib.suppress(ConnectionError), socket.create_connection(address, 10, (source, 0)) as one:
         one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         parts = []
         while part := one.recv(4096):
@@ -210,3 +210,24 @@ def test_the_server_answers_at_its_address_and_ends_at_once():
                 assert process.wait(30) == 0
             finally:
                 process.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="one address of loopback elsewhere")
+def test_silent_clients_of_one_address_keep_no_others_away():
+    bounded = f"import verified.io.serving\nverified.io.serving.is_loopback = lambda address: False\n{SERVING}"
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    with subprocess.Popen(
+        [sys.executable, "-c", bounded], stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            url = urlsplit(process.stdout.readline().strip())
+            address = (url.hostname, url.port)
+            with contextlib.ExitStack() as held:
+                for _ in range(150):
+                    silent = held.enter_context(socket.create_connection(address, 10, ("127.0.0.2", 0)))
+                    with contextlib.suppress(ConnectionError):  # those above the limit are closed
+                        silent.sendall(b"GET / HTTP/1.1\r\n")
+                assert b"404" in asked(address) and b"404" not in asked(address, "127.0.0.2")
+            assert b"404" in asked(address, "127.0.0.2")
+        finally:
+            process.kill()
