@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from verified.runtime.job import log_to
 from verified.runtime.progress import JobLines
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -93,3 +95,14 @@ def test_a_run_in_a_pipe_prints_its_finished_jobs_from_time_to_time(capsys):
     time.sleep(0.3)
     lines.close()
     assert ": 4 of 66 jobs are finished" in capsys.readouterr().err
+
+
+def test_a_log_whose_folder_is_removed_goes_on_in_a_new_one(tmp_path):
+    path = tmp_path / "logs" / "train" / "xml.log"
+    logger = log_to(str(path), mode="a")
+    logger.info("first")
+    logger.handlers[-1].close()
+    shutil.rmtree(tmp_path / "logs")
+    logger.info("second \x1b[2J")
+    assert path.read_text().endswith(" second \\x1b[2J\n")
+    log_to()

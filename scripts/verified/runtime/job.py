@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Generator, Sequence
+from io import TextIOWrapper
 from typing import Protocol
 
 from verified.errors import InputError, disk_problem, visible
@@ -53,6 +54,11 @@ class _Redacting(logging.Formatter):
 class _LogFile(logging.FileHandler):
     """A log whose lines are written, or the job ends: by default, logging prints a traceback and goes on."""
 
+    def _open(self) -> TextIOWrapper:
+        """Open the file in its folder, which may be gone since, as after a kill of the run."""
+        os.makedirs(os.path.dirname(self.baseFilename), exist_ok=True)
+        return super()._open()
+
     def handleError(self, record: logging.LogRecord) -> None:
         raise  # noqa: PLE0704 (the error that was caught where this is called)
 
@@ -71,7 +77,6 @@ def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path:
         handlers[0].setLevel(logging.WARNING)
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         handlers.append(_LogFile(path, mode=mode, encoding="utf-8"))
     for handler in handlers:
         handler.setFormatter(_Redacting("%(asctime)s %(message)s", "%H:%M:%S"))
