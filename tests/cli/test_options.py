@@ -11,6 +11,7 @@ from verified.__main__ import parser
         (["show", "--configfile", "a.yaml", "1"], ["a.yaml"], {}),
         (["show", "1", "--configfile", "a.yaml", "b.yml"], ["a.yaml", "b.yml"], {}),
         (["check", "--configfile", "a.yaml", "--configfile", "b.yaml", "c.yaml"], ["b.yaml", "c.yaml"], {}),
+        (["check", "--configfile=a.yaml", "--configfile=b.yaml"], ["b.yaml"], {}),
         (["check", "--configfile", "a", "b.yaml", "--offline"], ["a", "b.yaml"], {"offline": True}),
     ],
 )

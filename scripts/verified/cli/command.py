@@ -142,7 +142,9 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """See `one_file_a_flag`."""
-        return super().parse_known_args(one_file_a_flag(sys.argv[1:] if args is None else args), namespace)
+        words = sys.argv[1:] if args is None else args
+        whole = " " not in self.prog  # a subcommand's words were split before
+        return super().parse_known_args(one_file_a_flag(words) if whole else words, namespace)
 
     def error(self, message: str) -> NoReturn:
         """End with status 2 and the message; a mistyped command gets the nearest one instead of all of them."""
@@ -169,13 +171,14 @@ def one_file_a_flag(words: Iterable[str]) -> list[str]:
     rest = list(words)
     while rest and rest[0] != "--":
         word = rest.pop(0)
-        if word != "--configfile" or not rest:
+        flag, equals, file = word.partition("=")
+        if flag != "--configfile" or not (rest or equals):
             written.append(word)
             continue
         if files:
             print(f"note: {' '.join(files)} not used: name all files behind one --configfile", file=sys.stderr)
-        files = [rest.pop(0)]
-        while rest and rest[0].endswith(CONFIGURATIONS):
+        files = [file if equals else rest.pop(0)]
+        while not equals and rest and rest[0].endswith(CONFIGURATIONS):
             files.append(rest.pop(0))
     return [*written, *(f"--configfile={file}" for file in files), *rest]  # for parsers of subcommands, too
 

@@ -140,5 +140,11 @@ def check_enough(settings: Config) -> None:
     if count:
         raise InputError(
             f"{count} usable moments are too few for the evaluator's batches of {settings.evaluator.batch}",
-            remedy=f"set evaluator.batch to {max(2, count)} or less, or add moments; no model was called",
+            remedy=f"{batch_remedy(count)}; no model was called",
         )
+
+
+def batch_remedy(count: int) -> str:
+    """The remedy where `count` moments are too few for a batch of the evaluator; it learns from two at least."""
+    fewer = f"set evaluator.batch to {count} or less, or " if count > 1 else ""
+    return f"{fewer}add moments{'' if fewer else ': it needs two at least'}"

@@ -13,7 +13,7 @@ from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.folders import dataset_folder, datasets_with, shown_datasets
 from verified.config.retrieval import SELECTION_VIDEOS, Training
-from verified.corpus.inventory import unprobed_rows
+from verified.corpus.inventory import batch_remedy, unprobed_rows
 from verified.corpus.proposals import caption_of_most
 from verified.corpus.source_files import division_of
 from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos
@@ -343,4 +343,4 @@ def _batch_finding(settings: Config, moments: list[dict]) -> Finding:
     others = len(moments) - count
     aside = f"; {others} are of other splits or shorter than two frames" if others else ""
     message = f"{count} usable moments are too few for batches of {batch}{aside}"
-    return Finding("problem", key, message, f"set it to {max(2, count)} or less, or add moments")
+    return Finding("problem", key, message, batch_remedy(count))

@@ -90,9 +90,8 @@ def finetune(
     """
     size, per_epoch = settings.batch, len(tuples) // settings.batch
     if not per_epoch:
-        raise InputError(
-            f"{len(tuples)} moments do not fill one batch of {size}", remedy="lower evaluator.batch or add moments"
-        )
+        remedy = "lower evaluator.batch, to 2 at least, or add moments"
+        raise InputError(f"{len(tuples)} moments do not fill one batch of {size}", remedy=remedy)
     with torch.no_grad():
         model.temperature.fill_(TEMPERATURE)
     if settings.crop_share is None:
