@@ -37,6 +37,8 @@ DENSEST = 1100
 """Most bytes that one stored byte expands to: deflate, the densest of the filters, reaches 1,032."""
 LONGEST_CHAIN = 4
 """Most files in a chain of links."""
+REMEMBERED = 8192
+"""Data sets that an open file remembers as checked; beyond that, each visit looks them up and checks them again."""
 COPY = "copy it into a file of its own: h5py's Dataset[()] and create_dataset do"
 
 
@@ -307,21 +309,30 @@ class FeatureFile:
         self.path = Path(path)
         self._file: h5py.File | None = None
         self._owner: int | None = None
+        self._checked: dict[str, Any] = {}
 
     def _open(self) -> h5py.File:
         if self._file is None or self._owner != os.getpid():
             # A handle inherited by fork shares its file position with the parent: never use or close it here.
             self._file, self._owner = open_hdf5(self.path), os.getpid()
+            self._checked.clear()
         return self._file
 
     def _dataset(self, key: str) -> Any:  # h5py.Dataset
-        with reading(self.path, f"features of {key!r}"):
-            return data_set(self._open(), self._name(key), self.path, key)
+        file = self._open()
+        if key not in self._checked:
+            with reading(self.path, f"features of {key!r}"):
+                found = data_set(file, self._name(key), self.path, key)
+            if len(self._checked) >= REMEMBERED:
+                return found
+            self._checked[key] = found
+        return self._checked[key]
 
     def _name(self, key: str) -> str:
         """The name under which the file has `key`: ours, or the key itself in files of others."""
         ours = name_of(key)
-        return key if link_to(self._open(), ours) is None and link_to(self._open(), key) is not None else ours
+        absent = ours != key and link_to(self._open(), ours) is None
+        return key if absent and link_to(self._open(), key) is not None else ours
 
     def _values(self, key: str, rows: slice | tuple[()]) -> np.ndarray:
         found = self._dataset(key)
@@ -382,8 +393,9 @@ class FeatureFile:
     def close(self) -> None:
         """Close the file in this process; the next use opens it again."""
         if self._file is not None and self._owner == os.getpid():
+            self._checked.clear()
             self._file.close()
         self._file = self._owner = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "_file": None, "_owner": None}
+        return {"path": self.path, "_file": None, "_owner": None, "_checked": {}}
