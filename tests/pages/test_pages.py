@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
 import pytest
 from loopback import endpoint
@@ -100,7 +99,7 @@ def environment(folder: Path) -> dict[str, str]:
 def serve(command: str, folder: Path) -> str:
     """Start a server, open the page that it names, and end it as Ctrl-C does; what it printed."""
     words = shlex.split(command)
-    query = f"?token={quote(words[words.index('--token') + 1])}" if "--token" in words else ""
+    bearer = {"Authorization": f"Bearer {words[words.index('--token') + 1]}"} if "--token" in words else {}
     server = subprocess.Popen(
         ["bash", "-c", f"exec {command}"], cwd=folder, env=environment(folder) | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -110,7 +109,8 @@ def serve(command: str, folder: Path) -> str:
         for line in server.stdout:
             printed += line
             if address := ADDRESS.search(line):
-                with urllib.request.urlopen(address[0].replace("0.0.0.0", "127.0.0.1") + query) as page:
+                asked = urllib.request.Request(address[0].replace("0.0.0.0", "127.0.0.1"), headers=bearer)
+                with urllib.request.urlopen(asked) as page:
                     assert page.status == 200
                 break
     finally:
