@@ -40,7 +40,7 @@ NEEDS = {
 ENDPOINT = "http://127.0.0.1:8000/v1"
 """Address of the endpoint in the pages, which a scripted one replaces."""
 KEY = "sk-pages-0815"
-ADDRESS = re.compile(r"http://[\w.:]+/\S*")
+ADDRESS = re.compile(r"http://[\w.:]+/[\w./]*")
 
 
 class Step(NamedTuple):
