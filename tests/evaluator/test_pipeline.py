@@ -65,7 +65,7 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     candidates.append({"caption": "ball " * 80, "lineage": {}})
     rows = [{"desc_id": n, "type": "statics", "candidates": candidates if n else []} for n in range(MOMENTS)]
     clips, index = np.load(dataset["clips"][0]), read_jsonl(dataset["indices"][0])
-    none = [{"desc_id": n, "type": "dynamics", "candidates": candidates[:1] * (n == 4)} for n in range(MOMENTS)]
+    none = [{"desc_id": n, "type": "dynamics", "candidates": candidates[1:2] * (n == 4)} for n in range(MOMENTS)]
     with refused("dynamics", f"1 of {MOMENTS}", "desc_id 3"):
         score_candidates(model, clips, index, [rows, none[:3] + none[4:]], "margin", torch.device("cpu"))
     by_z1, _ = score_candidates(model, clips, index, [rows, none], "z1", torch.device("cpu"))
@@ -76,6 +76,8 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     ]
     assert [(row["desc_id"], row["type"], row["candidate"]) for row in scored] == listed
     assert [row["score"] for row in by_z1] == [row["z1"] for row in scored]
+    of_four = [row["score"] for row in scored if row["desc_id"] == 4]
+    assert of_four[3] == pytest.approx(of_four[1], abs=1e-4) != of_four[0], "the same caption, of the other type"
     for row in scored:
         assert row["score"] == row["margin"] != row["z1"]
         assert -1 <= row["similarity"] <= 1

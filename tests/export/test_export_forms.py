@@ -61,6 +61,7 @@ def written(form, folder, collection, **values):
 def test_a_moment_with_two_captions_gives_two_rows_with_numbers_of_their_own(collection):
     rows = collection.splits["train"]
     assert [(row["caption_id"], row["desc_id"], row["rank"]) for row in rows] == [(7, 7, 1), (3, 3, 1), (8, 3, 2)]
+    assert [(row["start"], row["end"], row["duration"]) for row in rows[1:]] == [(2.5, 4.0, 9.75)] * 2
     assert rows[0]["decision"] == "accept" and rows[2]["decision"] is None
     assert collection.counts()["train"] == {"captions": 3, "moments": 2, "videos": 1}
     assert set(Export().forms) <= set(FORMS)
