@@ -46,10 +46,8 @@ include: "rules/export.smk"
 
 rerun_incomplete(workflow, HOME)
 announce(workflow.rules, workflow.configfiles)
-try:
+with StopsRun():
     refuse_prefix(rules.build_corpus.output.moments)
-except InputError as error:
-    raise WorkflowError(f"error: {error}")
 
 
 rule all:

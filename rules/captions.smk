@@ -1,7 +1,7 @@
 rule caption_statics:
     """Statics enhanced candidates (section 3.1): keyframes described one by one, then N_s captions per moment."""
     input:
-        **asking_inputs(TASKS_OF_STAGE["statics"], "image_lmm", "llm"),
+        **ASKING.inputs(TASKS_OF_STAGE["statics"], "image_lmm", "llm"),
         moments=rules.probe_videos.output.moments,
         keyframes=rules.extract_keyframes.output.keyframes,
     output:
@@ -15,7 +15,7 @@ rule caption_statics:
         ASKING.environment("image_lmm", "llm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("image_lmm", "llm", mb=2000),
+        **ASKING.needs("image_lmm", "llm", mb=2000),
     params:
         code=code_of("captions/describe_statics.py"),
         threads=settings.generation.threads,
@@ -31,7 +31,7 @@ rule caption_statics:
 rule caption_dynamics:
     """Dynamics enhanced candidates (section 3.2): questions, answers from the frames, then N_d captions per moment."""
     input:
-        **asking_inputs(TASKS_OF_STAGE["dynamics"], "video_lmm", "llm"),
+        **ASKING.inputs(TASKS_OF_STAGE["dynamics"], "video_lmm", "llm"),
         moments=rules.probe_videos.output.moments,
         videos=rules.probe_videos.output.videos,
     output:
@@ -45,7 +45,7 @@ rule caption_dynamics:
         ASKING.environment("video_lmm", "llm")
     threads: ASKING.clip_threads
     resources:
-        **asking_needs("video_lmm", "llm"),
+        **ASKING.needs("video_lmm", "llm"),
     params:
         code=code_of("captions/describe_dynamics.py"),
         threads=settings.generation.threads,

@@ -1,5 +1,4 @@
 import os
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -8,19 +7,17 @@ from pathlib import Path
 if workflow.current_basedir.is_local:
     sys.path.insert(0, str(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "scripts"))
 
-from snakemake.exceptions import WorkflowError
-
 from verified.runtime.digest import code_param, modules_digest
-from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT
-from verified.runtime.resources import CRITICAL_PATH, extra_tries, limited_minutes, scale_by_attempt, shard_priority
+from verified.planning.rule_functions import StopsRun, figure, page_inputs, require_moments
+from verified.runtime.resources import CRITICAL_PATH, extra_tries, job_needs, shard_priority
 from verified.runtime.snakemake_workarounds import disable_rate_limit, killed_jobs, rerun_incomplete, update_manifest
 from verified.runtime.announcements import announce, announce_latency
 from verified.runtime.progress import print_progress
-from verified.runtime.wildcards import key_of, shard_names
+from verified.runtime.wildcards import key_of, one_of, shard_names
 from verified.config import load
 from verified.config.params import announce_operational, deciding
 from verified.config.folders import (
@@ -35,10 +32,10 @@ from verified.config.folders import (
     home,
     key_values,
     section_values,
+    shard_values,
     shown_datasets,
 )
 from verified.config.run_values import refuse_prefix, run_values
-from verified.corpus.inventory import check_enough
 from verified.layout import Layout
 from verified.tables.summary import asks_for_tables, closing_message, show
 from verified.tables.inputs import leading_tables
@@ -53,14 +50,12 @@ if not workflow.overwrite_configfiles:
     configfile: str(DEFAULT)
 
 
-try:
+with StopsRun():
     # Snakemake joins files as well, but ignores the layers below them.
     values, source = run_values(workflow, config, DEFAULT)
     config.clear()
     config.update(values)
     settings = load(config, source)
-except InputError as error:
-    raise WorkflowError(f"error: {error}")
 
 # The report's front page names it, also where the configuration leaves it to the default.
 config["name"] = settings.name
@@ -94,52 +89,7 @@ of_dataset = partial(dataset_values, settings)
 of_key = partial(key_values, settings)
 of_datasets = files_of_datasets(settings)
 title_of = of_dataset(lambda dataset: dataset.title)
-
-
-def needs(mb, minutes, **others):
-    """Resources of a job, memory in MB and minutes at its first attempt; each retry of a killed job gets more of both."""
-    return {"mem_mb": scale_by_attempt(mb), "runtime": limited_minutes(settings.longest_minutes, minutes), **others}
-
-
-def one_of(names):
-    """A wildcard constraint for `names`; it matches nothing if there are none."""
-    return "|".join(map(re.escape, names)) or "(?!)"
-
-
-def of_shard(state):
-    """A params function: the state of ``wildcards.shard`` in the source of ``wildcards.dataset``."""
-    return lambda wildcards: state(
-        settings.datasets[key_of(wildcards.dataset)].source, wildcards.shard, settings.shards
-    )
-
-
-def page_folders(kind):
-    """An input function: pages for people of every annotated data set. Raises InputError without one."""
-
-    def folders(wildcards):
-        if not (shown := datasets_with(settings, "annotated_here")):
-            raise InputError(
-                "no data set of this configuration is annotated from its videos",
-                remedy="the pages show clips of moments with their captions",
-            )
-        return of_datasets(f"{kind}/pages", shown)
-
-    return folders
-
-
-def figure(name, shows, place, caption=None):
-    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper."""
-    stem, labels = f"results/{{dataset}}/figures/{name}", dataset_labels({"shows": shows, "as": place})
-    caption = f"../report/{caption or name}.rst"
-    shown = report(f"{stem}.svg", caption=caption, category="Figures", labels=labels)
-    return [shown, f"{stem}.png", f"{stem}.csv"]
-
-
-def enough_moments(wildcards):
-    """No files: stops a run whose corpora are too small for the evaluator before any model call."""
-    try:
-        if RUNS:
-            check_enough(settings)
-    except InputError as error:
-        raise WorkflowError(f"error: {error}")
-    return []
+of_shard = partial(shard_values, settings)
+needs = partial(job_needs, settings.longest_minutes)
+page_folders = partial(page_inputs, settings)
+enough_moments = require_moments(settings, RUNS)

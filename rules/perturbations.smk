@@ -15,7 +15,7 @@ rule write_perturbations:
         ASKING.environment("llm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("llm", gpu_minutes=120),
+        **ASKING.needs("llm", gpu_minutes=120),
     params:
         code=code_of("perturbations/write.py"),
         threads=settings.generation.threads,

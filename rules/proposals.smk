@@ -4,7 +4,7 @@ from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 rule caption_scenes:
     """A first coarse caption for each scene, of videos without moments or with `propose_moments`."""
     input:
-        **asking_inputs([COARSE_CAPTION], "video_lmm"),
+        **ASKING.inputs([COARSE_CAPTION], "video_lmm"),
         scenes=rules.detect_scenes.output.scenes,
     output:
         captions="results/{dataset}/corpus/scenes/{shard}.captions.jsonl",
@@ -17,7 +17,7 @@ rule caption_scenes:
         ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("video_lmm"),
+        **ASKING.needs("video_lmm"),
     params:
         code=code_of("corpus/caption_scenes.py"),
         threads=settings.generation.threads,

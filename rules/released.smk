@@ -3,11 +3,9 @@ from verified.released.collections import DOWNLOADS
 from verified.released.files import read_sources
 from verified.planning.stages import check_supplied
 
-try:
+with StopsRun():
     check_releases(settings)
     check_supplied(settings)
-except InputError as error:
-    raise WorkflowError(f"error: {error}")
 
 OPEN_PLACES = [file.place for file in read_sources() if file.access == "open"]
 

@@ -8,7 +8,7 @@ CLOCK = settings.section(Clock)
 rule test_clock:
     """Ask the video LMM when events of a rendered clip happen; stops a run whose tasks need times that it lacks."""
     input:
-        **asking_inputs(forms(settings.generation).values(), "video_lmm"),
+        **ASKING.inputs(forms(settings.generation).values(), "video_lmm"),
     output:
         result=result(settings),
     log:
@@ -17,7 +17,7 @@ rule test_clock:
         "../" + ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("video_lmm"),
+        **ASKING.needs("video_lmm"),
     params:
         code=code_of("extensions/clock/scripts/ask_model.py"),
         threads=settings.generation.threads,

@@ -79,7 +79,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
     rule ground_videos:
         """The video LMM locates each query in the best videos of a first stage."""
         input:
-            **asking_inputs([GROUND], "video_lmm"),
+            **ASKING.inputs([GROUND], "video_lmm"),
             first=f"{FIRST}/submission.json.gz",
             test=partial(field_runs.annotations_tested, settings),
             videos=layout.shards(layout.shard_videos),
@@ -97,7 +97,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
-            **asking_needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
+            **ASKING.needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
             code=code_of("extensions/field/scripts/ask.py"),
             threads=settings.generation.threads,
@@ -114,7 +114,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
     rule rerank_moments:
         """The video LMM grades the best moments of a first stage."""
         input:
-            **asking_inputs([GRADE], "video_lmm"),
+            **ASKING.inputs([GRADE], "video_lmm"),
             first=f"{FIRST}/submission.json.gz",
             test=partial(field_runs.annotations_tested, settings),
             videos=layout.shards(layout.shard_videos),
@@ -132,7 +132,7 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             f"../{ASKING.environment('video_lmm')}"
         threads: settings.generation.threads
         resources:
-            **asking_needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
+            **ASKING.needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
             code=code_of("extensions/field/scripts/ask.py"),
             threads=settings.generation.threads,

@@ -63,7 +63,7 @@ rule probe_rextime_videos:
 rule write_rextime_questions:
     """Event pairs, questions in both directions, verification and wrong options of a shard (C.8.1 to C.8.7)."""
     input:
-        **asking_inputs(GENERATION, "llm", "video_lmm"),
+        **ASKING.inputs(GENERATION, "llm", "video_lmm"),
         rows=rules.filter_rextime_sources.output.rows,
         videos=rules.probe_rextime_videos.output.videos,
     output:
@@ -78,7 +78,7 @@ rule write_rextime_questions:
         "../" + ASKING.environment("llm", "video_lmm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("llm", "video_lmm"),
+        **ASKING.needs("llm", "video_lmm"),
     params:
         code=code_of("extensions/rextime/scripts/write_questions.py"),
         threads=settings.generation.threads,
@@ -219,7 +219,7 @@ rule answer_rextime_questions:
         "../" + ASKING.environment("video_lmm")
     threads: settings.generation.threads
     resources:
-        **asking_needs("video_lmm"),
+        **ASKING.needs("video_lmm"),
     params:
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
         threads=settings.generation.threads,

@@ -55,7 +55,7 @@ rule render_sentinels:
 rule ask_sentinels:
     """Statics and dynamics candidates of a part of the sentinels, asked between those of the data set's shards."""
     input:
-        **asking_inputs(TASKS, *ROLES),
+        **ASKING.inputs(TASKS, *ROLES),
         moments=rules.render_sentinels.output.moments,
         videos=rules.render_sentinels.output.probed,
         keyframes=rules.render_sentinels.output.keyframes,
@@ -72,7 +72,7 @@ rule ask_sentinels:
         "../" + ASKING.environment(*ROLES)
     threads: ASKING.clip_threads
     resources:
-        **asking_needs(*ROLES),
+        **ASKING.needs(*ROLES),
     params:
         code=code_of("extensions/sentinels/scripts/ask_sentinels.py"),
         threads=settings.generation.threads,

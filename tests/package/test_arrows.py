@@ -112,3 +112,11 @@ def test_no_modules_import_one_another_not_even_for_types():
         if start in seen:
             circle.append(start)
     assert not circle
+
+
+def test_rules_hold_no_functions():
+    project = PACKAGE.parents[1]
+    files = [project / "Snakefile", *project.glob("rules/*.smk")]
+    assert len(files) > 20
+    lines = [(file.name, line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    assert not [one for one in lines if one[1].lstrip().startswith(("def ", "class ", "try:"))]

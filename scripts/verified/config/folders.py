@@ -13,7 +13,7 @@ from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.params import deciding
 from verified.extension import added_stages
-from verified.runtime.wildcards import OfDataset, key_of
+from verified.runtime.wildcards import OfDataset, key_of, one_of
 
 Read = TypeVar("Read")
 Given = ParamSpec("Given")
@@ -46,7 +46,7 @@ def dataset_of(settings: Config, wildcards: OfDataset) -> DataSet:
 
 def dataset_pattern(settings: Config, datasets: Iterable[str]) -> str:
     """A wildcard constraint for data sets given by key; it matches nothing if there are none."""
-    return "|".join(dataset_wildcard(settings, dataset) for dataset in datasets) or "(?!)"
+    return one_of(dataset_wildcards(settings, datasets))
 
 
 def shown_datasets(settings: Config, *abilities: str) -> list[str]:
@@ -116,6 +116,15 @@ def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callabl
 
     def values(wildcards: Any) -> Read:
         return read(dataset_of(settings, wildcards))
+
+    return values
+
+
+def shard_values(settings: Config, read: Callable[[Any, str, int], Read]) -> Callable[[object], Read]:
+    """A params function: the result of `read` on the source of a data set, a shard and the number of shards."""
+
+    def values(wildcards: Any) -> Read:
+        return read(dataset_of(settings, wildcards).source, wildcards.shard, settings.shards)
 
     return values
 

@@ -1,5 +1,6 @@
 """Inputs, params and resources of the jobs that call models."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from verified.config import Config
@@ -9,6 +10,8 @@ from verified.extension import added_stages
 from verified.lmm.prompts import prompt_file
 from verified.lmm.tasks import Task
 from verified.runtime.digest import modules_digest
+from verified.runtime.resources import job_needs
+from verified.weights.wanted import role_records
 
 OF_ALL_CALLS = ("attempts", "scene_reader", "threads")
 """Keys of `generation` that decide how any task is answered."""
@@ -30,6 +33,22 @@ class AskingJobs:
     def before(self, *tasks: Task) -> list[str]:
         """Files that extensions write before a job asks these tasks."""
         return [path for stage in added_stages() for path in stage.before(self.settings, tasks)]
+
+    def inputs(self, tasks: Iterable[Task], *roles: str) -> dict[str, list[str]]:
+        """Files that answers to `tasks` depend on: prompts, weights, cassettes, and files of extensions."""
+        asked = list(tasks)
+        files = {
+            "prompts": self.prompts(*asked),
+            "weights": role_records(self.settings, *roles),
+            "cassettes": self.cassettes(*roles),
+        }
+        return files | ({"before": before} if (before := self.before(*asked)) else {})
+
+    def needs(self, *roles: str, mb: int = 3000, minutes: int = 60, gpu_minutes: int = 240) -> dict[str, Any]:
+        """Resources of a job that asks models of these roles."""
+        gpus = self.gpus(*roles)
+        room = (64000, gpu_minutes) if gpus else (mb, minutes)
+        return job_needs(self.settings.longest_minutes, *room, disk_mb=500, gpu=gpus, api_slots=self.api_slots(*roles))
 
     def cassettes(self, *roles: str) -> list[str]:
         """The cassettes that answer for a job's roles: another file under the same name answers otherwise."""

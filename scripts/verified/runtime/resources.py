@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 from verified.runtime.wildcards import shard_index
 
@@ -43,6 +43,11 @@ def scale_by_attempt(amount: int) -> Callable[..., int]:
         return amount * attempt
 
     return scaled
+
+
+def job_needs(longest: int | None, mb: int, minutes: int, **others: Any) -> dict[str, Any]:
+    """Resources of a job, memory in MB and minutes at its first attempt; each retry of a killed job gets more."""
+    return {"mem_mb": scale_by_attempt(mb), "runtime": limited_minutes(longest, minutes), **others}
 
 
 SPARE = 2

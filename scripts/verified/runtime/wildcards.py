@@ -5,6 +5,7 @@ assigned by a stable hash of the video id, so that adding a video changes one sh
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
@@ -17,6 +18,11 @@ class OfDataset(Protocol):
     """The wildcards of a job for one data set."""
 
     dataset: str
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard constraint for `names`; it matches nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def shard_of(video: str, shards: int) -> int:

@@ -1,0 +1,59 @@
+"""Functions of rules: errors as Snakemake shows its own, outputs of figures, and inputs of pages."""
+
+from collections.abc import Callable
+from typing import Any
+
+from snakemake.exceptions import WorkflowError
+from snakemake.io import report
+
+from verified.config import Config
+from verified.config.folders import dataset_labels, datasets_with, files_of_datasets
+from verified.corpus.inventory import check_enough
+from verified.errors import InputError
+
+
+class StopsRun:
+    """A block that stops the run at a user's error, with its message and the place in the rules."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, InputError):
+            raise WorkflowError(f"error: {error}") from None
+
+
+def figure(name: str, shows: str, place: str, caption: str | None = None) -> list[Any]:
+    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper."""
+    stem, labels = f"results/{{dataset}}/figures/{name}", dataset_labels({"shows": shows, "as": place})
+    shown = report(f"{stem}.svg", caption=f"../report/{caption or name}.rst", category="Figures", labels=labels)
+    return [shown, f"{stem}.png", f"{stem}.csv"]
+
+
+def page_inputs(settings: Config, kind: str) -> Callable[[object], list[str]]:
+    """An input function: pages for people of every annotated data set. Raises InputError without one."""
+
+    def folders(wildcards: object) -> list[str]:
+        if not (shown := datasets_with(settings, "annotated_here")):
+            raise InputError(
+                "no data set of this configuration is annotated from its videos",
+                remedy="the pages show clips of moments with their captions",
+            )
+        return files_of_datasets(settings)(f"{kind}/pages", shown)
+
+    return folders
+
+
+def require_moments(settings: Config, runs: bool) -> Callable[[object], list[str]]:
+    """An input function of no files: stops a run whose corpora are too small for the evaluator before any model call.
+
+    Nothing stops if nothing `runs`, as in a dry run.
+    """
+
+    def none(wildcards: object) -> list[str]:
+        with StopsRun():
+            if runs:
+                check_enough(settings)
+        return []
+
+    return none
