@@ -4,6 +4,7 @@ import io
 
 from captioning import jpeg, make_moments, make_tar, settings
 from PIL import Image
+from refusals import refused
 from stub_engine import StubEngine
 
 from verified.captions.rows import shard_counts, split_corrupted
@@ -62,6 +63,23 @@ def test_a_broken_picture_costs_itself_only(tmp_path):
     assert rows[2]["candidates"] == [] and rows[2]["reason"] == "no-keyframes"
     assert (counts["complete"], counts["short"], counts["without"]) == (1, 0, 2)
     assert counts["calls"]["keyframe_description"]["reasons"] == {"error: media": 2}
+
+
+def test_candidates_wait_for_pictures_without_an_answer_and_nothing_is_asked_twice(tmp_path):
+    down = [True]
+
+    def reply(request, text):
+        picture = request.images[0] if request.task == "keyframe_description" else b""
+        return Reply("", "error", "status-503") if down[0] and picture == jpeg(9) else Reply(text)
+
+    images = {100: [jpeg(7), jpeg(9)], 101: [jpeg(8)], 102: [jpeg(6), jpeg(5), jpeg(4)]}
+    engine = StubEngine(reply)
+    with refused("1 of 8", "503", remedy=True):
+        run(tmp_path, make_moments(CAPTIONS), engine, images)
+    down[0], before = False, len(engine.requests)
+    _, counts = run(tmp_path, make_moments(CAPTIONS), engine, images)
+    assert [request.task for request in engine.requests[before:]] == ["keyframe_description", "statics_candidates"]
+    assert counts["complete"] == 3
 
 
 def test_refused_and_missing_candidates_are_recorded(tmp_path):

@@ -128,6 +128,7 @@ def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
         "#NAME?",
         "#REF!",
         "null",
+        "untitled",
         "a dog runs",
         "a dog runs",
         "walking",
@@ -145,7 +146,7 @@ def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
     shown = "\n".join(lines)
     assert status == 1 and [line for line in problems(lines) if "touch moments.jsonl" in line], shown
     for words in (
-        "9 of 15 captions",
+        "10 of 16 captions",
         "1 rows repeat an earlier one, first kitchen/a 0 to 1 s, 'a dog runs'",
         "1 of 2 videos have moments in several splits, first street in test and val",
         "videos with a time in the future: 1, first street",

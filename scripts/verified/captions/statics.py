@@ -43,7 +43,12 @@ def ask_statics(
     lengths = [len(frames) for frames in shown]
     calls = _description_calls(moments, shown, keyframes, session)
     grouped = _group(session.ask(KEYFRAME_DESCRIPTION, calls, sum(lengths)), lengths)
-    described = [position for position, outcomes in enumerate(grouped) if any(map(_is_described, outcomes))]
+    described = [
+        position
+        for position, outcomes in enumerate(grouped)
+        if any(map(_is_described, outcomes))
+        and not any(session.fails_for(KEYFRAME_DESCRIPTION, outcome) for outcome in outcomes)
+    ]
     calls = (_candidates_call(moments[position], grouped[position], session) for position in described)
     return shown, grouped, dict(zip(described, session.ask(STATICS_CANDIDATES, calls, len(described))))
 

@@ -31,8 +31,8 @@ MOST_OPENED = 200
 MOST_TEXTS = 8
 """Captions without information that a message names."""
 PLACEHOLDER = re.compile(
-    r"nan|null|none|nil|n/?a|todo|tbd|tba|fixme|xxx+|undefined|unknown|missing|empty|caption|test|lorem ipsum.*"
-    r"|#[A-Z]+[A-Z0-9/]*[!?]?|<[^<>]*>|\[[^\[\]]*\]",
+    r"nan|null|none|nil|n[/.]?a\.?|todo|tbd|tba|fixme|xxx+|undefined|unknown|missing|empty|caption|untitled|test"
+    r"|placeholder|lorem ipsum.*|#[A-Z]+[A-Z0-9/]*[!?]?|<[^<>]*>|\[[^\[\]]*\]",
     re.I,
 )
 """Captions that programs and people write where there is none."""

@@ -185,6 +185,10 @@ class Session:
         if outcome.passes and not replay:
             self.unanswered[task.role][outcome.reason] += 1
 
+    def fails_for(self, task: Task, outcome: Outcome) -> bool:
+        """Whether this job will fail because a call has no answer yet, so that calls that depend on it can wait."""
+        return outcome.passes and not self.askers[task.role].replay and self.settings.incomplete == "fail"
+
     def settle(self) -> dict[str, int]:
         """Numbers of calls without an answer for the time being, by reason, for the shard's counts.
 
