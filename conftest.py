@@ -38,6 +38,7 @@ NANO = (
     "test_nano.py",
     "test_late_files.py",
     "test_search_index.py",
+    "test_own_model.py",
 )
 """Files of tests/workflow that read the nano run: all in one process, which builds it once."""
 

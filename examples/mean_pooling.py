@@ -1,8 +1,8 @@
 """A retrieval model of one's own, in one file: mean-pooled queries against projected clips.
 
-To put it into the benchmark, copy the file to ``scripts/verified/benchmark/vcmr/models/mean_pooling.py`` and add
-``mean_pooling`` to ``retrieval.models`` in the configuration: training, search, intervals and its rows in the tables
-come by themselves. To see first whether it keeps the contract (``verified/benchmark/vcmr/contract.py``):
+To put it into the benchmark, add the path of this file to ``retrieval.models`` in the configuration: training, search,
+intervals and its rows in the tables come by themselves. To see first whether it keeps the contract
+(``verified/benchmark/vcmr/contract.py``):
 
     verified check-model examples/mean_pooling.py
 """

@@ -131,6 +131,6 @@ rule measure_twins:
     params:
         code=code_of("extensions/twins/scripts/measure_twins.py"),
         kinds=TWIN_KINDS,
-        trainings={model: len(settings.retrieval.seeds_of(model)) for model in settings.retrieval.models},
+        trainings={model: len(settings.retrieval.seeds_of(model)) for model in settings.retrieval.names},
     script:
         "scripts/measure_twins.py"

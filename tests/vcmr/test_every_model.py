@@ -1,27 +1,32 @@
 """Properties of all models: sizes, labels, precision of cosines, and learning."""
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from mutants import EXAMPLE
 from planted import check_learning, plant
+from refusals import refused
 from vcmr_golden import FOLDER
 
 from verified.annotations.splits import captioned_files
 from verified.benchmark.vcmr.contract import exclusive_end, inclusive_end, inclusive_end_two_clips
 from verified.benchmark.vcmr.data import pool
 from verified.benchmark.vcmr.jobs import (
+    model_code,
     settings_digest,
     testing_inputs,
 )
 from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.scoring import max_over_clips, unit
-from verified.config import load
+from verified.config import load, retrieval
 from verified.config.features import CAPTIONS
 from verified.nn.layers import computing
+from verified.tables.layout import model_of, title_of
 
 SIZES = [
     ("xml", {"context_clips": 48}, 1_868_810, "xml_video_charades_hidden256"),
@@ -145,3 +150,38 @@ def test_text_features_and_trainings_read_the_captions_of_their_name():
 
     assert [files(captions) for captions in CAPTIONS] == [{"fig"}, {"fig"}, {"fig-lowest"}]
     assert [key for _, key in CAPTIONS.values()] == ["cog_desc", "fig_desc", "fig_desc"]
+
+
+def test_a_model_comes_from_an_installed_package_or_a_path_and_no_name_is_taken_twice(tmp_path, monkeypatch):
+    text = EXAMPLE.read_text(encoding="utf-8")
+    package, info = tmp_path / "site" / "strangers", tmp_path / "site" / "strangers-1.dist-info"
+    for folder in (package, info):
+        folder.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "theirs.py").write_text(text.replace('"mean_pooling"', '"theirs"'))
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[verified.models]\ntheirs = strangers.theirs\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    retrieval._shipped.cache_clear()
+    monkeypatch.setenv(retrieval.OWN, "{}")
+    file = tmp_path / "nearby.py"
+    file.write_text(
+        text.replace('"mean_pooling"', '"nearby"').replace("    Config =", '    title = "Near"\n    Config =')
+    )
+    try:
+        names = configured(models=["theirs", str(file)], training={"nearby": {"epochs": 2}}).retrieval.names
+        assert names == ("theirs", "nearby")
+        assert [model_class(name).__name__ for name in names] == ["MeanPooling"] * 2
+        assert model_class("theirs") is not model_class("nearby")
+        assert title_of("nearby") == "Near" and model_of("Near") == "nearby" and title_of("theirs") == "theirs"
+        assert model_code(SimpleNamespace(model="nearby")) != model_code(SimpleNamespace(model="theirs"))
+    finally:
+        retrieval._shipped.cache_clear()
+    for other in ("xml.py", "torch.py", "my-model.py"):
+        shutil.copy(file, tmp_path / other)
+        with refused(other, "rename"):
+            configured(models=[str(tmp_path / other)])
+    with refused("gone.py", "no file"):
+        configured(models=[str(tmp_path / "gone.py")])
+    with refused("xlm", "'xml'", "models/mine.py"):
+        configured(models=["xlm"])

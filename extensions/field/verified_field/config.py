@@ -62,7 +62,7 @@ def check(settings: Config) -> None:
     section, embed = settings.section(Rows), settings.generation.embed
     if section.dense and (embed is None or embed.shows == "nothing"):
         raise ValueError("field.dense needs generation.embed, whose model sees frames or clips")
-    stages = {*settings.retrieval.models, *(["dense"] if section.dense else [])}
+    stages = {*settings.retrieval.names, *(["dense"] if section.dense else [])}
     _check_stages("grounder", section.grounder.first_stages, stages)
     grounded = {f"{name}-grounded" for name in section.grounder.first_stages}
     _check_stages("reranker", section.reranker.first_stages, stages | grounded)

@@ -110,7 +110,7 @@ def grounders(settings: Config) -> list[tuple[str, str, str]]:
     if "retrieval" not in _section(settings).models:
         return []
     trained: dict[str, str] = {}
-    for model, captions, _ in runs(settings.retrieval.models):
+    for model, captions, _ in runs(settings.retrieval.names):
         if captions == "fig" or model not in trained:
             trained[model] = captions
     return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]

@@ -22,7 +22,7 @@ JOINT = "joint"
 def indexed_model(settings: Config) -> str:
     """The model of the index. Raises InputError if no configured model can be indexed."""
     model = settings.section(Search).model
-    possible = [name for name in settings.retrieval.models if name in ONE_VECTOR]
+    possible = [name for name in settings.retrieval.names if name in ONE_VECTOR]
     if not model and possible:
         return possible[0]
     if model == JOINT and settings.features.video_backbone == SMALL_RESNET:

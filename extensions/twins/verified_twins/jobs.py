@@ -21,7 +21,7 @@ def true_submissions(settings: Config, dataset: str) -> list[str]:
     """Of each model, by training."""
     return [
         f"{folder}/submission.json.gz"
-        for model in settings.retrieval.models
+        for model in settings.retrieval.names
         for folder in run_folders(settings, dataset, (model, "fig", "cog"))
     ]
 
@@ -31,7 +31,7 @@ def twin_submissions(settings: Config, dataset: str) -> list[str]:
     folder = Layout(settings).path("results/{dataset}/twins", dataset)
     return [
         f"{folder}/{kind}/retrieval/{model}/fig/seed-{seed}/cog/submission.json.gz"
-        for model in settings.retrieval.models
+        for model in settings.retrieval.names
         for kind in settings.section(Twins).kinds
         for seed in settings.retrieval.seeds_of(model)
     ]

@@ -14,6 +14,7 @@ from verified.config.export import HUGGING_FACE
 from verified.config.json_schema import properties_at
 from verified.config.layers import merge_layers
 from verified.config.model import Config as Config
+from verified.config.retrieval import announce_models
 from verified.errors import InputError
 from verified.extension import extensions
 from verified.io.characters import hidden
@@ -65,10 +66,12 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
         if found := SCRIPT.search(text):
             raise InputError(f"{place} holds {found[0]!r}, which Snakemake's report would run", file=source)
     try:
-        return config_model().model_validate(values)
+        settings = config_model().model_validate(values)
     except ValidationError as error:
         lines = [_explain(detail, values) for detail in error.errors()]
         raise InputError("; ".join(lines), file=source, remedy="`verified dev config-docs` lists all keys") from None
+    announce_models(settings.retrieval)
+    return settings
 
 
 SCRIPT = re.compile(r"</?script|<!--", re.I)

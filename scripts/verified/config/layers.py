@@ -13,7 +13,7 @@ from typing import Any
 
 from verified.errors import InputError
 from verified.io.files import read_text
-from verified.io.jsonl import is_array
+from verified.io.jsonl import is_array, is_object
 from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
 
 LAYERS = "layers"
@@ -74,4 +74,10 @@ def _split_layers(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, A
 
 
 def _mapping(path: Path) -> dict[str, Any]:
-    return read_yaml(read_text(path, MOST_CHARACTERS), path)
+    """Values of a file, with the paths of models (`retrieval.models`) as seen from the working folder."""
+    values = read_yaml(read_text(path, MOST_CHARACTERS), path)
+    retrieval = values.get("retrieval")
+    if is_object(retrieval) and is_array(models := retrieval.get("models")):
+        placed = [str(path.parent / name) if str(name).endswith(".py") else name for name in models]
+        values = {**values, "retrieval": {**retrieval, "models": placed}}
+    return values

@@ -1,6 +1,12 @@
 """Training and testing of the retrieval models (section 4, supplement B)."""
 
 import difflib
+import json
+import os
+import sys
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +20,10 @@ MODELS = {
     **{f"verified_{folder.name}.models": folder / f"verified_{folder.name}" / "models" for folder in EXTENSIONS},
 }
 """Packages of the models, the core's and those of extensions, with their folders; a model's name is its file's."""
+GROUP = "verified.models"
+"""Entry points of installed packages: the name of a model and the module that registers it."""
+OWN = "VERIFIED_MODELS"
+"""Environment variable: JSON, the files of models that the configuration names by path, for it and its jobs."""
 
 
 SELECTION_VIDEOS = 6
@@ -53,7 +63,8 @@ class Retrieval(Section):
     """The models to train, and their training settings."""
 
     models: tuple[str, ...] = ("xml",)
-    """Models by the names of their files in scripts/verified/benchmark/vcmr/models, or in an extension's models."""
+    """Models by name: of the workflow, of an extension, of an installed package (an entry point of `verified.models`);
+    or by the path of a Python file, relative to this file, whose name is then the model's: models/mine.py."""
     seeds: tuple[int, ...] = Field(default=(2018,), min_length=1)
     """One training of each model per seed. Several bring the noise of training into the tables' intervals."""
     training: dict[str, Training] = Field(default_factory=dict)
@@ -89,11 +100,17 @@ class Retrieval(Section):
     @field_validator("models")
     @classmethod
     def known_models(cls, models: tuple[str, ...]) -> tuple[str, ...]:
-        for name in models:
-            _check_model(name)
-        if len(set(models)) < len(models):
+        for given in models:
+            _check_file(Path(given)) if given.endswith(".py") else _check_model(given)
+        names = list(map(_name, models))
+        if len(set(names)) < len(names):
             raise ValueError("a model is listed twice")
         return models
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models; of one that is given by its path, that of its file."""
+        return tuple(map(_name, self.models))
 
     def seeds_of(self, model: str) -> tuple[int, ...]:
         """Seeds that a model is trained with."""
@@ -102,24 +119,50 @@ class Retrieval(Section):
 
     @model_validator(mode="after")
     def different_seeds(self):
-        for model in self.models:
+        for model in self.names:
             seeds = self.seeds_of(model)
             if len(set(seeds)) < len(seeds):
                 raise ValueError(f"a seed of {model} is listed twice")
         return self
 
-    @field_validator("training")
-    @classmethod
-    def known_trained_models(cls, training: dict[str, Training]) -> dict[str, Training]:
-        for name in training:
+    @model_validator(mode="after")
+    def known_trained_models(self):
+        for name in self.training.keys() - self.names:
             _check_model(name)
-        return training
+        return self
+
+
+def announce_models(retrieval: Retrieval) -> None:
+    """Make the models that are given by path known in this process and in those that it starts."""
+    files = {_name(given): str(Path(given).resolve()) for given in retrieval.models if given.endswith(".py")}
+    if files:
+        os.environ[OWN] = json.dumps({**_own(), **files})
+
+
+def _own() -> dict[str, str]:
+    return json.loads(os.environ.get(OWN, "{}"))
+
+
+def _name(given: str) -> str:
+    return Path(given).stem if given.endswith(".py") else given
+
+
+@cache
+def _shipped() -> dict[str, tuple[str, Path]]:
+    """Module and file of each model of the workflow, of extensions and of installed packages, by name."""
+    folders = MODELS.items()
+    known = {file.stem: (f"{package}.{file.stem}", file) for package, at in folders for file in at.glob("[a-z]*.py")}
+    for point in entry_points(group=GROUP):
+        spec = find_spec(point.value.partition(":")[0])
+        if spec and spec.origin:
+            known.setdefault(point.name, (spec.name, Path(spec.origin)))
+    return known
 
 
 def model_files() -> dict[str, Path]:
     """The file of each retrieval model, by name in alphabetical order."""
-    files = [file for folder in MODELS.values() for file in folder.glob("[a-z]*.py")]
-    return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
+    files = {name: file for name, (_, file) in _shipped().items()} | {name: Path(file) for name, file in _own().items()}
+    return dict(sorted(files.items()))
 
 
 def model_names() -> list[str]:
@@ -128,13 +171,38 @@ def model_names() -> list[str]:
 
 
 def model_module(name: str) -> str:
-    """The dotted module of a retrieval model. Raises KeyError for an unknown one."""
-    folder = model_files()[name].parent
-    return next(f"{package}.{name}" for package, place in MODELS.items() if place == folder)
+    """The dotted module of a retrieval model, which can be imported. Raises KeyError for an unknown one.
+
+    The folder of a model that is given by path comes last on the import path, so that it can import what lies there.
+    """
+    if name not in _own():
+        return _shipped()[name][0]
+    folder = str(Path(_own()[name]).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return name
+
+
+def _check_file(file: Path) -> None:
+    """Raise ValueError unless `file` is a Python file whose name can be that of a model."""
+    if not file.is_file():
+        raise ValueError(f"there is no file {file}")
+    if file.stem in _shipped() or not file.stem.isidentifier() or not _is_free(file):
+        raise ValueError(
+            f"{file.stem} cannot be the name of a model: another module has it, or it is no name; rename {file}"
+        )
+
+
+def _is_free(file: Path) -> bool:
+    """Whether nothing else is imported under the name of `file`."""
+    spec = find_spec(file.stem)
+    return spec is None or (spec.origin is not None and Path(spec.origin).resolve() == file.resolve())
 
 
 def _check_model(name: str) -> None:
     if name not in model_names():
         near = difflib.get_close_matches(name, model_names(), n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"unknown retrieval model {name!r}; {hint}known: {', '.join(model_names())}")
+        known = f"known: {', '.join(model_names())}"
+        own = "a file of your own is named by its path, as in models/mine.py"
+        raise ValueError(f"unknown retrieval model {name!r}; {hint}{known}; {own}")

@@ -282,7 +282,7 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
         yield Finding("note", f"{key}.moments", f"no row names a split: {divided}", "or give the rows a column `split`")
     if usable:
         # Other checks report a moments file without splits, for all sources.
-        trains = bool(settings.retrieval.models) and name in shown_datasets(settings)
+        trains = bool(settings.retrieval.names) and name in shown_datasets(settings)
         needed = dataset.source.proposes_moments and trains
         yield from _split_findings(settings, dataset, moments, usable, f"datasets.{name}.spans", needed)
     return usable
@@ -322,7 +322,7 @@ def _split_findings(
     count = len(selecting or draw_selection_videos(train))
     least = {
         model: settings.retrieval.training.get(model, Training()).selection_videos or SELECTION_VIDEOS
-        for model in settings.retrieval.models
+        for model in settings.retrieval.names
     }
     if few := [model for model, wanted in least.items() if 0 < count < wanted]:
         message = f"{count} {'video' if count == 1 else 'videos'} would select an epoch by chance: {', '.join(few)}"

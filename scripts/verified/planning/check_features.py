@@ -30,7 +30,7 @@ def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
         if splits:
             counts = ", ".join(f"{split} {len(rows)}" for split, rows in splits.items())
             yield Finding("ok", f"datasets.{name}.source", f"annotations of {counts}")
-        wanted = possible_runs(settings, name, runs(settings.retrieval.models))
+        wanted = possible_runs(settings, name, runs(settings.retrieval.names))
         if not wanted or not splits or source.features_dir is None:
             continue
         used = {spans.train_split, spans.selection_split, spans.test_split}

@@ -19,7 +19,7 @@ EXCESS = 3
 def training_findings(settings: Config) -> Iterator[Finding]:
     """A line for each data set with the steps of its trainings; a note for a model whose steps are far too many."""
     for name in datasets_with(settings, "annotated_here"):
-        if not possible_runs(settings, name, runs(settings.retrieval.models)):
+        if not possible_runs(settings, name, runs(settings.retrieval.names)):
             continue
         try:
             moments = _training_moments(settings, name)
@@ -44,7 +44,7 @@ def _findings_of(settings: Config, name: str, moments: int) -> Iterator[Finding]
     from verified.benchmark.vcmr.training import steps_of_epoch
 
     counted = []
-    for model in settings.retrieval.models:
+    for model in settings.retrieval.names:
         recipe = own_recipe(model_class(model).recipe, settings.retrieval.training.get(model, Training()))
         epoch = steps_of_epoch(moments, recipe)
         steps = recipe.steps or recipe.epochs * epoch

@@ -237,7 +237,7 @@ def _retrieval_findings(settings: Config, _stuck: Collection[str]) -> Iterator[F
 
 
 def _initial_models(settings: Config) -> Iterator[tuple[str, str, str]]:
-    for model in settings.retrieval.models:
+    for model in settings.retrieval.names:
         if start := initial_weights(settings, model):
             yield start, "", f"retrieval.training.{model}.model.roberta"
 

@@ -13,7 +13,7 @@ from verified.tables.layout import runs
 
 def tested_runs(settings: Config, dataset: str) -> list[tuple[str, str, str]]:
     """(model, trained on, tested on) of the runs of a data set, of those that tables show."""
-    return possible_runs(settings, dataset, runs(settings.retrieval.models))
+    return possible_runs(settings, dataset, runs(settings.retrieval.names))
 
 
 def fine_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
@@ -70,6 +70,6 @@ def validity_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
     """Folders of the runs that the validity report compares, by training captions."""
     return {
         run[1]: run_folders(settings, dataset, run)
-        for run in runs(settings.retrieval.models)
+        for run in runs(settings.retrieval.names)
         if run[0] == "xml" and run[2] == "fig"
     }

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, replace
 
 from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS, shown_metrics
+from verified.benchmark.vcmr.registry import declared_title
+from verified.config.retrieval import model_files
+from verified.errors import InputError
 from verified.extension import extensions
 
 TITLES = {"hero": "HERO", "xml": "XML", "reloclnet": "ReLoCLNet", "conquer": "CONQUER", "squidnet": "SQuiDNet"}
@@ -153,8 +156,14 @@ def model_of(title: str) -> str:
 
 
 def _titles() -> list[tuple[str, str]]:
-    """Models and their titles; `{}` in both stands for another model."""
-    return [(row.model, row.title) for extension in extensions() for row in extension.rows()] + list(TITLES.items())
+    """Models and their titles; `{}` in both stands for another model. Raises InputError if two have the same."""
+    known = [(row.model, row.title) for extension in extensions() for row in extension.rows()] + list(TITLES.items())
+    for name, file in model_files().items():
+        if title := declared_title(name):
+            if title in (other for _, other in known):
+                raise InputError(f"another model has the title {title!r}", file=file, remedy="give it another title")
+            known.append((name, title))
+    return known
 
 
 def _renamed(name: str, names: list[tuple[str, str]]) -> str:

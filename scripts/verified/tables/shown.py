@@ -103,7 +103,7 @@ def select_shown(settings: Config) -> Shown:
             )
             for name, dataset in datasets.items()
         },
-        models=settings.retrieval.models,
+        models=settings.retrieval.names,
         video_backbone=ShownModel(model=features.video_backbone, revision=features.video_revision),
         text_encoder=ShownModel(model=features.text_encoder, revision=features.text_revision),
         roles={

@@ -12,7 +12,7 @@ from verified.weights.records import Wanted, is_from_hub, wanted_by_role
 def initial_weights(settings: Config, model: str) -> str:
     """The model whose weights initialise a retrieval model (its option `roberta`); empty for random initialisation."""
     training = settings.retrieval.training.get(model)
-    return str(training.options.get("roberta", "")) if training and model in settings.retrieval.models else ""
+    return str(training.options.get("roberta", "")) if training and model in settings.retrieval.names else ""
 
 
 def record_file(settings: Config, wanted: Wanted) -> str:

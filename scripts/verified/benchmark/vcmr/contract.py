@@ -150,6 +150,8 @@ class RetrievalModel(nn.Module):
     Parameters have the names of the authors' state dict, so that their checkpoints load.
     """
 
+    title: ClassVar[str] = ""
+    """Name in tables; without one, that of the file."""
     Config: ClassVar[type[ModelConfig]] = ModelConfig
     recipe: ClassVar[Recipe]
     small: ClassVar[dict[str, int | float]] = {}

@@ -99,7 +99,7 @@ def run_folders(settings: Config, dataset: str, run: tuple[str, str, str]) -> li
 
 def training_priority(settings: Config, wildcards) -> int:
     """XML is trained first where two-stage models wait for its ranked lists."""
-    waited_for = any(is_two_stage(name) for name in settings.retrieval.models)
+    waited_for = any(is_two_stage(name) for name in settings.retrieval.names)
     return CRITICAL_PATH if waited_for and wildcards.model == "xml" else CRITICAL_PATH - 1
 
 

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,21 +38,26 @@ def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalMod
 
 def is_two_stage(name: str) -> bool:
     """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
-    return _declares_two_stage(model_files()[name], name)
+    return _declared(model_files()[name], name, "two_stage") is True
 
 
-def _declares_two_stage(file: Path, name: str) -> bool:
-    """Whether the class under ``@register(name)`` declares ``two_stage = True`` or ``two_stage: … = True``."""
+def declared_title(name: str) -> str:
+    """The title that the model's file declares for tables; empty for none, and for a model that is not known."""
+    file = model_files().get(name)
+    return str(_declared(file, name, "title") or "") if file else ""
+
+
+@cache
+def _declared(file: Path, name: str, attribute: str) -> object:
+    """The constant that the class under ``@register(name)`` gives an attribute, with or without a type; else None."""
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and name in _registered_names(node):
-            return any(
-                isinstance(statement, ast.Assign | ast.AnnAssign)
-                and ast.unparse(statement).startswith("two_stage")
-                and isinstance(statement.value, ast.Constant)
-                and statement.value.value is True
-                for statement in node.body
-            )
-    return False
+            for statement in node.body:
+                if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Constant):
+                    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                    if any(isinstance(target, ast.Name) and target.id == attribute for target in targets):
+                        return statement.value.value
+    return None
 
 
 def _registered_names(node: ast.ClassDef) -> list[object]:
@@ -63,7 +69,7 @@ def _registered_names(node: ast.ClassDef) -> list[object]:
 def _check_planning(name: str, model: type["RetrievalModel"]) -> None:
     """Raise InputError if planning, which reads the file's text alone, takes the model for one of the other kind."""
     file = getattr(sys.modules.get(model.__module__), "__file__", None)
-    if file is None or _declares_two_stage(Path(file), name) == model.two_stage:
+    if file is None or (_declared(Path(file), name, "two_stage") is True) == model.two_stage:
         return
     raise InputError(
         f"two_stage of the class {model.__name__} of the model {name!r} is {model.two_stage}, which cannot be read"
@@ -81,6 +87,8 @@ def model_class(name: str) -> type["RetrievalModel"]:
         known = sorted({*model_names(), *_CLASSES})
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""
+        if name in model_names():
+            raise InputError("registers another name", file=model_files()[name], remedy=f'write @register("{name}")')
         raise InputError(f"unknown retrieval model {name!r}", remedy=f"{hint}known: {', '.join(known)}")
     return _CLASSES[name]
 

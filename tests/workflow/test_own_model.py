@@ -1,0 +1,41 @@
+"""A model of one's own, in a folder outside the workflow: the configuration names its file, and all else follows."""
+
+import shutil
+
+import pytest
+import yaml
+from running import NANO, PROJECT, command, pending, snakemake
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_model_lies_where_its_configuration_says(nano, tmp_path):
+    folder, models = tmp_path / "run", tmp_path / "run" / "lab" / "models"
+    shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
+    models.mkdir(parents=True)
+    text = (PROJECT / "examples" / "mean_pooling.py").read_text(encoding="utf-8")
+    for old, new in (
+        ('register("mean_pooling")', 'register("late")'),
+        ("    Config = MeanPoolingConfig", '    title = "Late Mean"\n    Config = MeanPoolingConfig'),
+        ("from verified.benchmark.vcmr.layers import zero_pads", "from late_layers import zero_pads"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (models / "late.py").write_text(text)
+    helper = models / "late_layers.py"
+    helper.write_text("from verified.benchmark.vcmr.layers import zero_pads as zero_pads\n")
+    values = yaml.safe_load(NANO.read_text(encoding="utf-8"))
+    values["retrieval"]["models"] = ["xml", "models/late.py"]
+    values["retrieval"]["training"]["late"] = {"epochs": 1, "options": {"hidden": 24}}
+    config = folder / "lab" / "lab.yaml"
+    config.write_text(yaml.safe_dump(values))
+    run = snakemake(folder, "--cores", "2", "results/tables", config=config)
+    assert run.returncode == 0, run.stdout[-5000:]
+    assert "| Late Mean |" in (folder / "results/nano/tables/main-4.md").read_text(encoding="utf-8")
+    build = command(folder, "results/tables", config=config)
+    assert not pending(build)
+    helper.write_text(helper.read_text() + "\nEDITED = True\n")
+    again = pending(build)
+    assert {"train_model", "test_model"} <= again and "write_annotations" not in again
+    plan = snakemake(folder, "--dry-run", "results/tables", config=config).stdout
+    assert "model=late" in plan and "model=xml" not in plan
