@@ -32,7 +32,7 @@ def test_a_model_lies_where_its_configuration_says(nano, tmp_path):
     run = snakemake(folder, "--cores", "2", "results/tables", config=config)
     assert run.returncode == 0, run.stdout[-5000:]
     assert "| Late Mean |" in (folder / "results/nano/tables/main-4.md").read_text(encoding="utf-8")
-    build = command(folder, "results/tables", config=config)
+    build = command(folder, "--cores", "1", "results/tables", config=config)
     assert not pending(build)
     helper.write_text(helper.read_text() + "\nEDITED = True\n")
     again = pending(build)
