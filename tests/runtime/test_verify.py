@@ -53,9 +53,9 @@ def test_damages_are_listed_with_the_commands_in_order_and_nothing_is_removed(fo
     before = sorted(folder.rglob("*"))
     status, said = verify(capsys, "--configfile", "small.yaml", "--heal")
     assert status == 1 and "4 to be rebuilt" in said and sorted(folder.rglob("*")) == before
-    assert "damaged  results/small/a.jsonl: damaged: 1 lines, 15 bytes, SHA-256" in said
+    assert "damaged  results/small/a.jsonl: 1 lines, 15 bytes, SHA-256" in said
     assert "gone  results/small/corpus/c.jsonl" in said and "unrecorded  results/small/b.jsonl" in said
-    assert "damaged  results/small/tables: damaged: not as written: main.csv" in said
+    assert "damaged  results/small/tables: not as written: main.csv" in said
     program = f"--snakefile {PROJECT / 'Snakefile'} --configfile small.yaml"
     names = " ".join(f"results/small/{name}" for name in ("tables", "b.jsonl", "a.jsonl"))
     assert said.splitlines()[-2:] == [

@@ -259,7 +259,7 @@ def _finding(path: Path, written: Record) -> Finding | None:
     except InputError as error:
         # The shards of an HDF5 file are checked under their own names.
         same = str(error.file) == str(path)
-        return Finding(path, "damaged", error.problem, temporary) if same else None
+        return Finding(path, "damaged", error.problem.removeprefix("damaged: "), temporary) if same else None
     problem = _changed_video(path)
     return Finding(path, "damaged", problem) if problem else None
 
