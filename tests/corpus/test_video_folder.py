@@ -96,12 +96,13 @@ def test_links_are_followed_or_named_and_counted_among_no_endings(tmp_path):
     (inside / "deep" / "cycle").symlink_to(inside)
     (inside / "out.mp4").symlink_to(other / "x.mp4")
     (inside / "gone.mp4").symlink_to(other / "y.mp4")
+    (inside / "nowhere").symlink_to(other / "nothing")
     folder = VideoFolder(inside)
     assert list(folder.paths) == ["a", "again", "deep/b"] and other_files(inside) == ""
     reasons = {name: reason for name, reason, _ in folder.refused}
     assert reasons == {
         **{"sub": "linked-folder", "deep/cycle": "linked-folder"},
-        **{"out.mp4": "outside-folder", "gone.mp4": "not-a-file"},
+        **{"out.mp4": "outside-folder", "gone.mp4": "not-a-file", "nowhere": "not-a-file"},
     }
     for name, said in (("sub/x", "link to a folder"), ("out", "leads out"), ("gone.mp4", "not there")):
         with pytest.raises(NameRefused, match=said):

@@ -329,7 +329,8 @@ def other_files_remedy(others: str) -> str:
 
 def _video_files(folder: str | os.PathLike, others: Counter[str] | None = None) -> list[tuple[str, bool]]:
     """Paths below `folder`, with `/`, of all files with a video's ending, sorted, and whether each is a regular file
-    and no link. Links to folders are not entered; their paths end in `/`. Endings of other files are added to `others`.
+    and no link. Links to folders are not entered; their paths end in `/`. Broken links are listed with any ending.
+    Endings of other files are added to `others`.
     """
     files: list[tuple[str, bool]] = []
     waiting = [""]
@@ -342,8 +343,8 @@ def _video_files(folder: str | os.PathLike, others: Counter[str] | None = None) 
                     waiting.append(f"{below}{name}/")
                 elif name[0] == ".":
                     continue
-                elif entry.is_symlink() and os.path.isdir(entry.path):
-                    files.append((f"{below}{name}/", False))
+                elif entry.is_symlink() and not os.path.isfile(entry.path):
+                    files.append((f"{below}{name}{'/' * os.path.isdir(entry.path)}", False))
                 elif name[name.rfind(".") :].lower() not in ENDINGS:
                     if others is not None:
                         others[os.path.splitext(name)[1].lower()] += 1
