@@ -115,7 +115,23 @@ def test_honest_files_of_others_are_read(tmp_path, compression):
         file.create_dataset("movies/a", data=np.zeros((500, 4), ">f8"), compression=compression, **chunks)
         file["none"] = np.zeros((0, 4), np.float32)
     file = FeatureFile(tmp_path / "v.h5")
-    assert file["movies/a"].shape == (500, 4) and file.length("none") == 0 and "movies/b" not in file
+    assert file["movies/a"].shape == (500, 4) and "movies/b" not in file
+
+
+def test_a_file_is_described_from_its_first_data_set_where_it_states_no_width(tmp_path):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        for key, shape in (("a", (5, 3)), ("b", (2, 4)), ("none", (0, 3))):
+            file[key] = np.full(shape, 0.1, np.float16)
+    file = FeatureFile(tmp_path / "v.h5")
+    assert file.describe(("b", "a")) == (3, {"b": 2, "a": 5}, {})
+    with refused("'none'", "no clips", file=tmp_path / "v.h5"):
+        file.describe(("a", "none"), "clips")
+    assert file.finite("a", 3, stored=True).dtype == np.float16 and file.finite("a", 3).dtype == np.float32
+    with refused("'b'", "[2, 4]", file=tmp_path / "v.h5"):
+        file.finite("b", 3)
+    h5py.File(tmp_path / "empty.h5", "w").close()
+    with refused("no features", file=tmp_path / "empty.h5"):
+        FeatureFile(tmp_path / "empty.h5").describe()
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz"])

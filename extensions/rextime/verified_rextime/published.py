@@ -14,7 +14,6 @@ from typing import Any
 from torch import Tensor
 
 from verified.benchmark.vcmr.checkpoint import FORM, load_model
-from verified.benchmark.vcmr.data import feature_width
 from verified.benchmark.vcmr.experiment import RankingSettings
 from verified.benchmark.vcmr.importing import Published, Sizes, import_checkpoint
 from verified.errors import InputError
@@ -86,7 +85,7 @@ def other_weights(header: Mapping[str, Any], name: str) -> str | None:
 
 def other_features(header: Mapping[str, Any], video: str | Path) -> str | None:
     """Why weights with this header cannot read this feature file; None if they can."""
-    width, wanted = feature_width(FeatureFile(video)), header["config"]["video_dim"]
+    width, wanted = FeatureFile(video).describe().width, header["config"]["video_dim"]
     return None if width == wanted else f"has {width} numbers a clip, and the weights read {wanted}"
 
 

@@ -17,7 +17,7 @@ import math
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
@@ -299,6 +299,16 @@ class Room:
         return True
 
 
+class Contents(NamedTuple):
+    """Description of a feature file, for which no features are read."""
+
+    width: int
+    """Size of one feature: the attribute `dim`, or the width of the first data set."""
+    lengths: dict[str, int]
+    """Clips or tokens of the keys that were asked for."""
+    attributes: dict[str, Any]
+
+
 class FeatureFile:
     """Read-only mapping from key to features, float32 [items, dim].
 
@@ -349,6 +359,38 @@ class FeatureFile:
     def rows(self, key: str, first: int, last: int) -> np.ndarray:
         """Items `first` to `last` (exclusive) of `key`, without reading the others."""
         return self._values(key, slice(first, last)).astype(np.float32)
+
+    def describe(self, keys: Iterable[str] = (), unit: str = "items") -> Contents:
+        """The contents of a file from which `keys` are to be read, each with at least one item (`unit`, in messages).
+
+        Raises InputError for a file without features, and for a key that is not there or empty.
+        """
+        attributes = self.attributes
+        if "dim" in attributes:
+            width = self.dim
+        elif (first := next(iter(self), None)) is not None:
+            width = self.width(first)
+        else:
+            raise InputError("holds no features", file=self.path)
+        lengths: dict[str, int] = {}
+        for key in keys:
+            lengths[key] = self.length(key)
+            if not lengths[key]:
+                raise InputError(f"features of {key!r} have no {unit}", file=self.path)
+        return Contents(width, lengths, attributes)
+
+    def finite(self, key: str, width: int, stored: bool = False) -> np.ndarray:
+        """Features of `key`, float32 or in the number format of the file.
+
+        Raises InputError for another width, and for values that are not finite.
+        """
+        array = self.read_stored(key) if stored else self[key]
+        if array.ndim != 2 or array.shape[1] != width:
+            shape = list(array.shape)
+            raise InputError(f"features of {key!r} have shape {shape}, expected [items, {width}]", file=self.path)
+        if not np.isfinite(array).all():
+            raise InputError(f"features of {key!r} hold values that are not finite", file=self.path)
+        return array
 
     def __contains__(self, key: str) -> bool:
         with reading(self.path, f"features of {key!r}"):

@@ -18,7 +18,7 @@ from verified.corpus.splits import HELD_OUT, hold_out
 from verified.errors import InputError
 from verified.features.files import fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
-from verified.io.hdf5 import FeatureFile, Room
+from verified.io.hdf5 import Contents, FeatureFile, Room
 from verified.nn import mini_lm
 
 log = logging.getLogger("verified")
@@ -144,10 +144,11 @@ class Videos:
     ):
         self.file, self.videos, self.context = FeatureFile(path), videos, context
         self.cast: Cast = cast
-        self.dim = feature_width(self.file)
+        contents = self.file.describe(videos, "clips")
+        self.dim = contents.width
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
-        lengths = np.array([_length(self.file, video, "clips") for video in videos], dtype=np.int64)
-        _check_rate(self.file, dict(zip(videos, lengths.tolist())), durations or {}, clip_seconds)
+        _check_rate(self.file.path, contents, durations or {}, clip_seconds)
+        lengths = np.array([contents.lengths[video] for video in videos], dtype=np.int64)
         self.clips = np.minimum(lengths, context)
         """[V] clips used of each video."""
         self.clip_seconds = np.full(len(videos), clip_seconds)
@@ -168,20 +169,20 @@ class Videos:
         return _pad([self._read[self.videos[i]] for i in index], self.context, self.dim)
 
     def _prepare(self, video: str) -> np.ndarray:
-        clips = _finite(self.file, video, self.dim, self.cast)
+        clips = self.file.finite(video, self.dim, stored=self.cast == "official")
         if len(clips) > self.context:
             clips = pool(clips, self.context) if self.pool else clips[: self.context]
         return _normalise(clips, self.file, video) if self.normalise else clips
 
 
-def _check_rate(file: FeatureFile, clips: dict[str, int], durations: dict[str, float], clip_seconds: float) -> None:
-    problem = rate_problem(file.attributes, clip_seconds)
-    for video, count in clips.items() if problem is None else ():
+def _check_rate(file: Path, contents: Contents, durations: dict[str, float], clip_seconds: float) -> None:
+    problem = rate_problem(contents.attributes, clip_seconds)
+    for video, count in contents.lengths.items() if problem is None else ():
         if video in durations and not fits_duration(count, durations[video], clip_seconds):
             problem = f"{video!r} has {count} clips for {durations[video]:g} s, at spans.clip_seconds {clip_seconds:g}"
             break
     if problem:
-        raise InputError(problem, file=file.path, remedy="set spans.clip_seconds to the features' rate")
+        raise InputError(problem, file=file, remedy="set spans.clip_seconds to the features' rate")
 
 
 class Batches(Protocol):
@@ -232,8 +233,9 @@ class Queries:
         if path is None:
             raise ValueError("a model that reads features needs their file")
         self.file = FeatureFile(path)
-        self.dim = feature_width(self.file)
-        long = sum(_length(self.file, key, "tokens") > tokens for key in self.keys)
+        contents = self.file.describe(self.keys, "tokens")
+        self.dim = contents.width
+        long = sum(contents.lengths[key] > tokens for key in self.keys)
         if long:
             log.info("%s: %d of %d captions are cut to %d tokens", path, long, len(self.keys), tokens)
         self._read = Memory(self._prepare, room or Room())
@@ -253,33 +255,8 @@ class Queries:
         return ids, mask
 
     def _prepare(self, key: str) -> np.ndarray:
-        features = _finite(self.file, key, self.dim, self.cast)[: self.tokens]
+        features = self.file.finite(key, self.dim, stored=self.cast == "official")[: self.tokens]
         return _normalise(features, self.file, key) if self.normalise else features
-
-
-def feature_width(file: FeatureFile) -> int:
-    """Size of one feature: the file's attribute `dim`, or the width of its first data set."""
-    if "dim" in file.attributes:
-        return file.dim
-    for key in file:
-        return file.width(key)
-    raise InputError("holds no features", file=file.path)
-
-
-def _length(file: FeatureFile, key: str, unit: str) -> int:
-    length = file.length(key)
-    if not length:
-        raise InputError(f"features of {key!r} have no {unit}", file=file.path)
-    return length
-
-
-def _finite(file: FeatureFile, key: str, dim: int, cast: Cast) -> np.ndarray:
-    array = file.read_stored(key) if cast == "official" else file[key]
-    if array.ndim != 2 or array.shape[1] != dim:
-        raise InputError(f"features of {key!r} have shape {list(array.shape)}, expected [items, {dim}]", file=file.path)
-    if not np.isfinite(array).all():
-        raise InputError(f"features of {key!r} hold values that are not finite", file=file.path)
-    return array
 
 
 def _pad(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Tensor]:

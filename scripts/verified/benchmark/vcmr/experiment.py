@@ -13,7 +13,7 @@ import torch
 
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
-from verified.benchmark.vcmr.data import Moments, Padding, Queries, Videos, feature_width, load_tokeniser, read_moments
+from verified.benchmark.vcmr.data import Moments, Padding, Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
@@ -224,12 +224,12 @@ def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
 
 def _sizes(files: Files, settings: RankingSettings, tokeniser) -> dict[str, int]:
     sizes = {
-        "video_dim": feature_width(FeatureFile(files["video"])),
+        "video_dim": FeatureFile(files["video"]).describe().width,
         "context_clips": settings.spans.max_context_clips,
     }
     if tokeniser is not None:
         return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
-    return {**sizes, "text_dim": feature_width(FeatureFile(files["text"]))}
+    return {**sizes, "text_dim": FeatureFile(files["text"]).describe().width}
 
 
 def _room(settings: RankingSettings) -> Room:
