@@ -157,7 +157,7 @@ def test_characters_that_act_on_a_terminal_or_turn_text_are_left_out_of_what_is_
     (tmp_path / "a.json").write_text(json.dumps({"segments": [{"start": 0, "end": 1, "text": said, "words": words}]}))
     for name in ("a.srt", "a.json"):
         assert [cue.text for cue in read_voices(tmp_path / name)] == ["a [2Jbig dog"]
-        assert [word.text for word in read_transcript(tmp_path / name)] == ["a [2J big dog"]
+        assert [word.text for word in read_transcript(tmp_path / name)] == ["a [2Jbig dog"]
 
 
 @pytest.mark.parametrize(
