@@ -11,7 +11,7 @@ from verified.runtime.digest import code_param, modules_digest
 from verified.extension import extensions
 from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
-from verified.runtime.project import PROJECT
+from verified.runtime.project import PROJECT, near
 from verified.planning.rule_functions import StopsRun, figure, page_inputs, require_moments
 from verified.runtime.resources import CRITICAL_PATH, extra_tries, job_needs, shard_priority
 from verified.runtime.snakemake_workarounds import disable_rate_limit, killed_jobs, rerun_incomplete, update_manifest
@@ -41,9 +41,7 @@ from verified.tables.summary import asks_for_tables, closing_message, show
 from verified.tables.inputs import leading_tables
 
 DEFAULT = PROJECT / "config" / "config.yaml"
-# Relative, so that a project can be moved with its results.
-PUBLISHED = Path("config", "published.csv")
-PUBLISHED = str(PUBLISHED if PROJECT == Path.cwd() else PROJECT / PUBLISHED)
+PUBLISHED = str(near(PROJECT / "config" / "published.csv"))
 
 if not workflow.overwrite_configfiles:
 

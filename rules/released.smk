@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 from verified.annotations.splits import annotation_files, check_releases
 from verified.released.collections import DOWNLOADS
 from verified.released.files import read_sources
@@ -7,7 +9,7 @@ with StopsRun():
     check_releases(settings)
     check_supplied(settings)
 
-OPEN_PLACES = [file.place for file in read_sources() if file.access == "open"]
+OPEN = {file.place: file for file in read_sources() if file.access == "open"}
 
 
 rule download_released:
@@ -17,13 +19,14 @@ rule download_released:
     log:
         "logs/download_released/{place}.log",
     wildcard_constraints:
-        place=one_of(OPEN_PLACES),
+        place=one_of(OPEN),
     conda:
         "../envs/data.yaml"
     resources:
         **needs(500, minutes=60, disk_mb=500),
     params:
         code=code_of("corpus/download_released.py"),
+        file=lambda wildcards: asdict(OPEN[wildcards.place]),
     script:
         "../scripts/corpus/download_released.py"
 

@@ -1,7 +1,7 @@
 from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
-from verified.tables.inputs import finished_studies, run_files
+from verified.tables.inputs import finished_studies, run_files, shown_records
 from verified.tables.shown import select_shown
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
@@ -21,6 +21,7 @@ rule build_tables:
         # Not read by the tables: annotations of this run have their card and have passed the lint.
         cards=of_datasets("annotations/README.md", shown_datasets(settings, "annotated_here")),
         lints=of_datasets("annotations/lint.json", shown_datasets(settings, "annotated_here")),
+        weights=shown_records(settings),
         published=PUBLISHED,
     output:
         tables=report(

@@ -4,14 +4,17 @@ import argparse
 import csv
 import hashlib
 import io
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from reads import noting, undeclared
 
 from verified.cli.command import COMMANDS
 
@@ -31,14 +34,20 @@ WHOLE = pytest.mark.skipif(
 
 
 def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> subprocess.CompletedProcess:
-    """Run Snakemake on the project with `folder` as working directory; output as text, standard error included."""
-    return subprocess.run(
-        command(folder, *arguments, config=config),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        **options,
-    )
+    """Run Snakemake on the project with `folder` as working directory; output as text, standard error included.
+
+    A run that succeeds must have read nothing but what its jobs declare (see reads.py).
+    """
+    with tempfile.TemporaryDirectory() as notes:
+        done = subprocess.run(
+            command(folder, *arguments, config=config),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **options | {"env": noting(notes, options.get("env", os.environ))},
+        )
+        assert done.returncode or not (read := undeclared(Path(notes))), read
+    return done
 
 
 def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:

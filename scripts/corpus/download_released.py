@@ -3,7 +3,6 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    from verified.released.files import download, read_sources
+    from verified.released.files import SourceFile, download
 
-    wanted = next(file for file in read_sources() if file.place == snakemake.wildcards.place)
-    download(wanted, snakemake.output[0])
+    download(SourceFile(**snakemake.params.file), snakemake.output[0])

@@ -19,4 +19,5 @@ with job(snakemake):
     simple += added_tables(settings, collection, dict(inputs.items()))
     project = Path(inputs.published).parent.parent
     folder = Path(snakemake.output.tables)
-    write_tables(folder, settings, collection, project, read_published(inputs.published, "verified"), simple)
+    published = read_published(inputs.published, "verified")
+    write_tables(folder, settings, collection, project, published, simple, inputs.weights)

@@ -114,8 +114,12 @@ def test_gains_of_fine_training_have_a_table_of_their_own(tmp_path):
         for captions, share in (("cog", 0.2), ("fig", 0.5), ("fig-lowest", 0.45))
         for seed in (1, 2)
     ]
-    write_tables(tmp_path / "t", shown_settings(DEMO), collected(paths), tmp_path)
+    settings = shown_settings(DEMO, features={"video_backbone": "org/net", "video_revision": "v2"})
+    record = {"model": "org/net", "revision": "v2", "commit": 10 * "c0fe", "folder": str(tmp_path)}
+    (tmp_path / "net.json").write_text(json.dumps(record))
+    write_tables(tmp_path / "t", settings, collected(paths), tmp_path, weights=[str(tmp_path / "net.json")])
     foot = (tmp_path / "t" / "main-6.md").read_text(encoding="utf-8")
+    assert "Retrieval on org/net at commit c0fec0fec0fe video and all-MiniLM-L6-v2 text features" in foot
     assert "XML: 2 trainings." in foot and "training seeds: 1, 2." in foot
     assert " minus " not in foot and "training seeds" not in (tmp_path / "t" / "main-1.md").read_text(encoding="utf-8")
     with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:

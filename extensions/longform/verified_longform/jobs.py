@@ -227,7 +227,7 @@ def published_files(settings: Config, collection: str) -> list[str]:
     """Paths of the available files of a published collection."""
     from verified.released.collections import resolve
 
-    return resolve(published_source(collection, settings.section(Longform).published_dir)).all_paths
+    return resolve(published_source(collection, settings.section(Longform).published_dir)).inputs
 
 
 def table_layout(settings: Config) -> dict:

@@ -11,6 +11,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.released.files import SOURCES, SourceFile, collections, how_to_get, verify
 from verified.released.formats import read_split
+from verified.runtime.project import near
 
 DOWNLOADS = Path("resources/released")
 
@@ -39,6 +40,8 @@ class Release:
     """Split → files, for the available splits, in the order of the configuration."""
     missing: dict[str, str]
     """Split of the collection that is not available (or not requested) → reason."""
+    listed: Path
+    """The list of published files that it was looked up in."""
 
     @property
     def splits(self) -> list[str]:
@@ -56,9 +59,9 @@ class Release:
         return [self.folder / file.place for file in self.files[split]]
 
     @property
-    def all_paths(self) -> list[str]:
-        """Paths of the files of all available splits."""
-        return [str(path) for split in self.files for path in self.paths(split)]
+    def inputs(self) -> list[str]:
+        """Paths of the files of all available splits, and of the list that names them."""
+        return [*(str(path) for split in self.files for path in self.paths(split)), str(near(self.listed))]
 
 
 def resolve(source: Collected, listed: Path | None = None) -> Release:
@@ -115,7 +118,7 @@ def _resolve(
             f"no split of collection {collection!r} is available",
             remedy="; ".join(f"{split}: {why}" for split, why in missing.items()),
         )
-    return Release(collection, folder, files, missing)
+    return Release(collection, folder, files, missing, listed)
 
 
 def downloads(sources: Iterable[object]) -> Iterator[tuple[Path, SourceFile]]:

@@ -34,6 +34,11 @@ def locate(path: str | os.PathLike[str]) -> Path:
     return PROJECT / path if not os.path.exists(path) and os.path.exists(PROJECT / path) else Path(path)
 
 
+def near(path: Path) -> Path:
+    """A file of the project as rules name it: relative where the run is in the project, which can then be moved."""
+    return path.relative_to(PROJECT) if Path.cwd() == PROJECT and path.is_relative_to(PROJECT) else path
+
+
 CODE = ("scripts", "extensions", "rules", "config")
 """Folders whose files change results even if git does not know them yet."""
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from verified.benchmark.vcmr.jobs import possible_runs, run_folders
 from verified.config import Config
 from verified.config.folders import shown_datasets
+from verified.config.generation import ROLES
 from verified.extension import Run, extensions
 from verified.layout import Layout
 from verified.tables.layout import runs
+from verified.weights.wanted import role_records, text_records, video_records
 
 
 def tested_runs(settings: Config, dataset: str) -> list[tuple[str, str, str]]:
@@ -43,6 +45,19 @@ def added_run_files(settings: Config, added: Iterable[Run], name: str) -> list[s
     """File `name` of each run of an extension."""
     layout = Layout(settings)
     return [f"{layout.path(layout.test, **run._asdict(), tested_on='fig')}/{name}" for run in added]
+
+
+def shown_records(settings: Config) -> list[str]:
+    """Records of the fetched models that tables name: of captions, and of features that a retrieval run read."""
+    shown = shown_datasets(settings)
+    tested = [name for name in shown if tested_runs(settings, name)]
+    annotated = [name for name in shown if settings.datasets[name].source.annotated_here]
+    records = [
+        *(role_records(settings, *ROLES) if annotated else ()),
+        *(video_records(settings) if any(not settings.datasets[name].source.given_features for name in tested) else ()),
+        *(text_records(settings) if tested else ()),
+    ]
+    return sorted({*records})
 
 
 def own_corpora(settings: Config) -> list[str]:

@@ -29,7 +29,7 @@ class ShownDataSet(Section):
 
 
 class ShownModel(Section):
-    """A model that tables name, with its commit where the lock file has one."""
+    """A model that tables name, with its commit where its record has one."""
 
     model: str
     revision: str
@@ -67,8 +67,6 @@ class Shown(Section):
     """Name and digest of the prompt files."""
     evaluator: ShownEvaluator
     choose_by: str
-    lock: str
-    """The file that pins models to commits."""
 
 
 PAPER = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
@@ -118,5 +116,4 @@ def select_shown(settings: Config) -> Shown:
             imported=evaluator.imported,
         ),
         choose_by=settings.annotations.choose_by,
-        lock=settings.weights.lock,
     )

@@ -32,8 +32,7 @@ from verified.tables.render import (
 from verified.tables.reproduction import place_of, published_table, reproduction, verdict_table
 from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole, concerns_paper
 from verified.tables.table import Estimate, Table, Value
-from verified.weights.lock import read_lock
-from verified.weights.records import Wanted
+from verified.weights.records import Wanted, read_records
 
 TIDY = (
     *("table", "dataset", "method", "train", "test", "task", "metric"),
@@ -50,17 +49,23 @@ def write_tables(
     project: Path,
     published: Published = MappingProxyType({}),
     simple: Iterable[Table] = (),
+    weights: Iterable[str] = (),
 ) -> None:
     """Write every table in every form and `all.csv`, the tidy frame behind them.
 
     A table of the paper without any value, ours or published, gets no page, because the report shows each page.
 
     `published` are the paper's figures; they are shown next to ours if the data set is the paper's, never with the
-    demo. `simple` are the tables outside the paper. Raises InputError if two tables have one name.
+    demo. `simple` are the tables outside the paper, `weights` the records of fetched models. Raises
+    InputError if two tables have one name.
     """
-    data = provenance(settings, collection, project)
-    lines = [*data, *retrieval(settings, collection)]
-    tidy, every_gain = _write_paper(folder, settings, collection, published, data) if settings.datasets else ([], [])
+    records = read_records(weights)
+    data = provenance(settings, collection, project, records)
+    tested = retrieval(settings, collection, records)
+    lines = [*data, *tested]
+    tidy, every_gain = [], []
+    if settings.datasets:
+        tidy, every_gain = _write_paper(folder, settings, collection, published, data, tested)
     simple = [*simple, *([gains_table(every_gain)] if every_gain else [])]
     if published and concerns_paper(settings.datasets.values()):
         rows = reproduction(settings, collection, published)
@@ -124,9 +129,17 @@ def tidy_rows(table: Table) -> list[dict]:
 
 
 def _write_paper(
-    folder: Path, settings: Shown, collection: Collection, published: Published, lines: list[str]
+    folder: Path,
+    settings: Shown,
+    collection: Collection,
+    published: Published,
+    lines: list[str],
+    tested: list[str],
 ) -> tuple[list[dict], list[Gain]]:
-    """Write the paper's tables; returns their rows of the tidy frame and their gains."""
+    """Write the paper's tables; returns their rows of the tidy frame and their gains.
+
+    lines: provenance of each table. tested: of retrieval runs.
+    """
     tidy, every_gain = [], []
     for table in TABLES:
         extra = collection.extra_rows()
@@ -147,7 +160,7 @@ def _write_paper(
         below = [
             *lines,
             *(studies(settings, collection) if graded else ()),
-            *(retrieval(settings, collection) if trained else ()),
+            *(tested if trained else ()),
         ]
         notes = [*remarks(blocks), *explanation(table, blocks, collection)]
         cells = [cell for block in blocks for cell in block.cells.values()]
@@ -194,13 +207,12 @@ def _difference(cell: Cell) -> float | None:
     return None if cell.value is None or cell.published is None else round(cell.value - cell.published, 6)
 
 
-def provenance(settings: Shown, collection: Collection, project: Path) -> list[str]:
+def provenance(settings: Shown, collection: Collection, project: Path, records: dict[Wanted, dict]) -> list[str]:
     """Lines naming data, the models that wrote captions, seed and code."""
     lines = [
         f"Configuration {settings.name}, seed {settings.seed}, {commit(project)}.",
         *(_data(name, data_set) for name, data_set in settings.datasets.items()),
     ]
-    locked = read_lock(settings.lock)["models"]
     if any(data_set.source.annotated_here for data_set in settings.datasets.values()):
         for name in settings.datasets:
             if served := served_models(collection.statistics.get((name, "outcomes"), {})):
@@ -208,7 +220,7 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
         evaluator, prompts = settings.evaluator, settings.prompts
         lines.append(
             "Captions and perturbations: "
-            + ", ".join(f"{name} {_role(role, locked)}" for name, role in settings.roles.items())
+            + ", ".join(f"{name} {_role(role, records)}" for name, role in settings.roles.items())
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
             + f"Evaluator: {evaluator.name}, size {evaluator.size}."
         )
@@ -224,14 +236,13 @@ def provenance(settings: Shown, collection: Collection, project: Path) -> list[s
     return [*lines, *availability_lines(settings, collection)]
 
 
-def retrieval(settings: Shown, collection: Collection) -> list[str]:
+def retrieval(settings: Shown, collection: Collection, records: dict[Wanted, dict]) -> list[str]:
     """Lines naming the features, training seeds and ground truths of retrieval runs, if there are any."""
     if not collection.runs:
         return []
-    locked = read_lock(settings.lock)["models"]
     features = (
-        f"Retrieval on {_model_name(settings.video_backbone, locked)} video and "
-        f"{_model_name(settings.text_encoder, locked)} text features, "
+        f"Retrieval on {_model_name(settings.video_backbone, records)} video and "
+        f"{_model_name(settings.text_encoder, records)} text features, "
         f"training seeds: {_seeds(collection)}."
     )
     return [features, *_tests(settings, collection)]
@@ -265,17 +276,17 @@ def _who(study: dict) -> str:
     return f"{who} (left out, with grades of fewer than {study['raters']}: {len(few)} captions)" if few else who
 
 
-def _role(role: ShownRole, locked: dict) -> str:
+def _role(role: ShownRole, records: dict[Wanted, dict]) -> str:
     """The model of a role and its engine; answers that a cassette gave are named as such."""
     cassette = f", answers of cassette {Path(role.cassette).name} first" if role.cassette else ""
-    named = _model_name(role, locked) if ENGINES[role.engine].loads_model else role.model
+    named = _model_name(role, records) if ENGINES[role.engine].loads_model else role.model
     return f"{named} ({role.engine}{cassette})"
 
 
-def _model_name(shown: ShownModel, locked: dict) -> str:
-    """A model with the commit that the lock file names."""
-    entry = locked.get(Wanted(shown.model, shown.revision).key)
-    return f"{shown.model} at commit {entry['commit'][:12]}" if entry else shown.model
+def _model_name(shown: ShownModel, records: dict[Wanted, dict]) -> str:
+    """A model with the commit that it was fetched at."""
+    record = records.get(Wanted(shown.model, shown.revision))
+    return f"{shown.model} at commit {record['commit'][:12]}" if record else shown.model
 
 
 def _data(name: str, data_set: ShownDataSet) -> str:

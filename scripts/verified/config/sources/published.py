@@ -56,7 +56,7 @@ class PublishedSource(SourceSection):
                 yield moment | ({"annotator_times": spans} if spans else {})
 
     def inputs(self) -> list[str]:
-        return resolve(self).all_paths
+        return resolve(self).inputs
 
     @property
     def names_no_split(self) -> bool:

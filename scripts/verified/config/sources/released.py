@@ -25,7 +25,7 @@ class ReleasedSource(SourceSection):
     """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
 
     def inputs(self) -> list[str]:
-        return resolve(self).all_paths
+        return resolve(self).inputs
 
     @property
     def given_features(self) -> str | None:
