@@ -21,7 +21,7 @@ rule adjudicate_review:
     params:
         code=code_of("annotations/adjudicate.py"),
         datasets=list(settings.datasets),
-        lint=settings.annotations.lint.model_dump(),
+        lint=deciding(settings.annotations.lint),
         title=title_of,
     script:
         "../scripts/annotations/adjudicate.py"

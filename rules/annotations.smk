@@ -57,10 +57,9 @@ rule choose_annotations:
         **needs(2000, minutes=30),
     params:
         code=code_of("annotations/choose.py"),
-        choose_by=settings.annotations.choose_by,
         seed=settings.seed,
-        selection=settings.annotations.model_dump(
-            include={"min_score", "min_quantile", "min_precision", "best", "otherwise"}
+        annotations=deciding(
+            settings.annotations, ("best", "choose_by", "min_precision", "min_quantile", "min_score", "otherwise")
         ),
     script:
         "../scripts/annotations/choose.py"
@@ -119,7 +118,7 @@ rule lint_annotations:
         **needs(2000, minutes=15),
     params:
         code=code_of("annotations/lint.py"),
-        settings=settings.annotations.model_dump(mode="json"),
+        lint=deciding(settings.annotations.lint),
         annotated_here=of_dataset(lambda dataset: dataset.source.annotated_here),
     script:
         "../scripts/annotations/lint.py"

@@ -31,10 +31,7 @@ rule train_image_backbone:
     params:
         code=code_of("demo/train_image_backbone.py"),
         threads=settings.evaluator.threads,
-        frames=settings.evaluator.backbone_frames,
-        batch=settings.evaluator.backbone_batch,
-        learning_rate=settings.evaluator.backbone_learning_rate,
-        save_seconds=settings.evaluator.save_seconds,
+        evaluator=deciding(settings.evaluator, ("backbone_batch", "backbone_frames", "backbone_learning_rate")),
         seed=settings.seed,
     script:
         "../scripts/demo/train_image_backbone.py"
@@ -64,7 +61,7 @@ rule describe_pretrained:
         plan={
             "command": "make pretrained",
             "seed": settings.seed,
-            **settings.evaluator.model_dump(mode="json", include=PRETRAINING_KEYS),
+            **deciding(settings.evaluator, PRETRAINING_KEYS),
         },
     script:
         "../scripts/demo/describe_pretrained.py"

@@ -1,6 +1,6 @@
 from verified.demo.pretrained import shipped_backbone
 from verified.evaluator.jobs import clip_ending, described_datasets, starting_checkpoint, tuple_files
-from verified.evaluator.settings import fine_tuning, job_needs
+from verified.evaluator.settings import FINE_TUNING, job_needs
 
 NEEDS = job_needs(settings.evaluator.size)
 # Jobs without GPUs must not name a model of them.
@@ -54,13 +54,10 @@ rule pretrain_evaluator:
     params:
         code=code_of("demo/pretrain_evaluator.py"),
         threads=settings.evaluator.threads,
-        size=settings.evaluator.size,
-        frames=settings.evaluator.frames,
-        image_size=settings.evaluator.image_size,
-        clips=settings.evaluator.pretrain_clips,
-        batch=settings.evaluator.pretrain_batch,
-        learning_rate=settings.evaluator.pretrain_learning_rate,
-        save_seconds=settings.evaluator.save_seconds,
+        evaluator=deciding(
+            settings.evaluator,
+            ("frames", "image_size", "pretrain_batch", "pretrain_clips", "pretrain_learning_rate", "size"),
+        ),
         seed=settings.seed,
     script:
         "../scripts/demo/pretrain_evaluator.py"
@@ -91,8 +88,7 @@ rule finetune_evaluator:
         code=code_of("evaluator/finetune.py"),
         threads=settings.evaluator.threads,
         datasets=described_datasets(settings),
-        settings=fine_tuning(settings),
-        save_seconds=settings.evaluator.save_seconds,
+        evaluator=deciding(settings.evaluator, FINE_TUNING),
         seed=settings.seed,
     script:
         "../scripts/evaluator/finetune.py"

@@ -1,5 +1,5 @@
 from verified.annotations.splits import captioned_files
-from verified.config.features import CAPTIONS, SMALL_RESNET
+from verified.config.features import CAPTIONS, OF_TEXT, OF_VIDEO, SMALL_RESNET
 from verified.demo.pretrained import shipped_backbone
 from verified.weights.wanted import text_records, video_records
 
@@ -27,7 +27,7 @@ rule extract_video_features:
         gpu=settings.features.gpu,
     params:
         code=code_of("features/extract_video.py"),
-        settings=settings.features.model_dump(mode="json", exclude={"text_encoder", "text_revision"}),
+        features=deciding(settings.features, OF_VIDEO),
         clip_seconds=of_dataset(lambda dataset: dataset.spans.clip_seconds),
         shards=settings.shards,
     script:
@@ -71,9 +71,7 @@ rule extract_text_features:
         gpu=settings.features.gpu,
     params:
         code=code_of("features/extract_text.py"),
-        settings=settings.features.model_dump(
-            mode="json", exclude={"video_backbone", "video_revision", "fps", "precision"}
-        ),
+        features=deciding(settings.features, OF_TEXT),
         caption=lambda wildcards: CAPTIONS[wildcards.captions][1],
     script:
         "../scripts/features/extract_text.py"

@@ -25,7 +25,7 @@ rule prepare_study:
         **needs(2000, minutes=60),
     params:
         code=code_of("study/prepare.py"),
-        study=settings.study.model_dump(mode="json"),
+        study=deciding(settings.study),
         title=title_of,
         seed=settings.seed,
         page=page_digest(STUDY),

@@ -2,7 +2,7 @@ from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
 from verified.tables.inputs import finished_studies, run_files, shown_records
-from verified.tables.shown import select_shown
+from verified.tables.shown import shown_values
 
 STATISTICS = ("language", "many_to_many", "confidence", "spans")
 
@@ -39,7 +39,7 @@ rule build_tables:
         **needs(2000, minutes=30),
     params:
         code=code_of("tables/build.py"),
-        settings=select_shown(settings).model_dump(mode="json"),
+        settings=shown_values(settings),
         page=page_digest(TABLE),
         added=added_code(),
     script:

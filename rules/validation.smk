@@ -41,7 +41,7 @@ use rule finetune_evaluator as finetune_without_negatives with:
         f"logs/{settings.name}/finetune_without_negatives.log",
     priority: CRITICAL_PATH - 1
     params:
-        settings=fine_tuning(settings, hard_negatives="none"),
+        evaluator=deciding(settings.evaluator, FINE_TUNING) | {"hard_negatives": "none"},
 
 
 rule ablate_evaluator:

@@ -6,17 +6,15 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from verified.config.features import TextFeatures, VideoFeatures
+from verified.config.features import Features
 
 
-def video_features(video_backbone: str, batch: int) -> VideoFeatures:
-    return VideoFeatures(
-        video_backbone=video_backbone, video_revision="", fps=4.0, precision="float32", batch=batch, threads=1, gpu=0
-    )
+def video_features(video_backbone: str, batch: int) -> Features:
+    return Features(video_backbone=video_backbone, batch=batch)
 
 
-def text_features(text_encoder: str, batch: int) -> TextFeatures:
-    return TextFeatures(text_encoder=text_encoder, text_revision="", batch=batch, threads=1, gpu=0)
+def text_features(text_encoder: str, batch: int) -> Features:
+    return Features(text_encoder=text_encoder, batch=batch)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], **attributes: object) -> None:

@@ -1,8 +1,11 @@
 """A rule's script, run in this process as Snakemake runs it."""
 
+import os
 from collections.abc import Callable
 
 from running import PROJECT
+
+from verified.config.params import VARIABLE
 
 
 class Script(dict):
@@ -29,6 +32,7 @@ def script_run(path: str, rule: str, input: dict, output: dict, params: dict, wi
     snakemake |= {"log": [], "rule": rule, "resources": Script(gpu=0), "threads": 1}
 
     def run() -> None:
+        os.environ.setdefault(VARIABLE, "{}")
         exec(code, {"snakemake": snakemake})
 
     return run

@@ -9,7 +9,7 @@ from verified_lab.quality.transcripts import subtitles_of_shard
 
 LIMITS = limits(settings)
 FILTERED = filtered_pattern(settings, True)
-AUDIT = (settings.section(Audit) or Audit()).model_dump(mode="json")
+AUDIT = deciding(settings.section(Audit) or Audit())
 
 
 rule review:
@@ -37,8 +37,8 @@ rule prepare_review:
         **needs(4000, minutes=240),
     params:
         code=code_of("extensions/lab/scripts/prepare_pages.py"),
-        review=settings.section(Review).model_dump(mode="json"),
-        lint=settings.annotations.lint.model_dump(),
+        review=deciding(settings.section(Review)),
+        lint=deciding(settings.annotations.lint),
         title=title_of,
         warning=of_key(confidence_warning),
         choose_by=settings.annotations.choose_by,
@@ -174,7 +174,7 @@ if LIMITS:
             **needs(1000, minutes=15),
         params:
             code=code_of("extensions/lab/scripts/judge_moments.py"),
-            quality=of_key(lambda settings, name: LIMITS[name].model_dump(mode="json")),
+            quality=of_key(lambda settings, name: deciding(LIMITS[name])),
         script:
             "scripts/judge_moments.py"
 
@@ -201,6 +201,6 @@ if LIMITS:
             **needs(1000, minutes=15),
         params:
             code=code_of("extensions/lab/scripts/select_moments.py"),
-            quality=of_key(lambda settings, name: LIMITS[name].model_dump(mode="json")),
+            quality=of_key(lambda settings, name: deciding(LIMITS[name])),
         script:
             "scripts/select_moments.py"

@@ -22,9 +22,9 @@ def movie_figure(name, shows):
     return [report(f"{stem}.svg", labels={"figure": shows}, **about), f"{stem}.csv"]
 
 
-def movies_of(wildcards):
-    """A params function: the settings of the data set of movies."""
-    return SETS[wildcards.movies].model_dump(mode="json")
+def movies_of(*fields):
+    """A params function: these settings of the data set of movies, or all."""
+    return lambda wildcards: deciding(SETS[wildcards.movies], fields or None)
 
 
 wildcard_constraints:
@@ -46,7 +46,7 @@ rule render_movies:
         **needs(2000, minutes=30, disk_mb=500),
     params:
         code=code_of("extensions/longform/scripts/render_movies.py"),
-        movies=movies_of,
+        movies=movies_of("source"),
         fps=LONGFORM.grid.fps,
         seed=settings.seed,
     script:
@@ -72,7 +72,7 @@ rule collect_movie:
         api_slots=ASKING.api_slots(*LISTENING),
     params:
         code=code_of("extensions/longform/scripts/collect.py"),
-        settings=LONGFORM.collection.model_dump(mode="json"),
+        settings=deciding(LONGFORM.collection),
         generation=ASKING.values(TRANSCRIPTION),
         seed=settings.seed,
         engines=ASKING.engine_code(*LISTENING),
@@ -167,7 +167,7 @@ rule list_movie_annotations:
         **needs(4000, minutes=30),
     params:
         code=code_of("extensions/longform/scripts/list_annotations.py"),
-        movies=movies_of,
+        movies=movies_of(),
     script:
         "scripts/list_annotations.py"
 
@@ -338,7 +338,7 @@ rule measure_baselines:
         **needs(2000, minutes=120),
     params:
         code=code_of("extensions/longform/scripts/measure_baselines.py"),
-        movies=movies_of,
+        movies=movies_of("test_split"),
         settings=movie_jobs.testing_values(settings, "baselines"),
     script:
         "scripts/measure_baselines.py"
@@ -360,7 +360,7 @@ rule rank_zero_shot:
         **needs(4000, minutes=720, disk_mb=2000),
     params:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
-        movies=movies_of,
+        movies=movies_of("test_split"),
         settings=movie_jobs.testing_values(settings, "zero-shot"),
         encoder=lambda wildcards: "" if SETS[wildcards.movies].source.features_supplied else LONGFORM.encoder,
     script:
@@ -386,8 +386,8 @@ rule train_vlg_net:
     params:
         code=code_of("extensions/longform/scripts/train_vlg_net.py"),
         mixture=partial(movie_jobs.mixture_of, settings),
-        grid=LONGFORM.grid.model_dump(mode="json"),
-        settings=LONGFORM.vlg_net.model_dump(mode="json"),
+        grid=deciding(LONGFORM.grid),
+        settings=deciding(LONGFORM.vlg_net),
         seed=settings.seed,
     script:
         "scripts/train_vlg_net.py"
@@ -413,7 +413,7 @@ rule rank_vlg_net:
         gpu=LONGFORM.vlg_net.gpu,
     params:
         code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
-        movies=movies_of,
+        movies=movies_of("test_split"),
         settings=movie_jobs.testing_values(settings, "vlg-net"),
     script:
         "scripts/rank_vlg_net.py"

@@ -142,7 +142,7 @@ rule tabulate_rextime:
         **needs(1000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/tabulate.py"),
-        prices=SECTION.prices.model_dump(mode="json"),
+        prices=deciding(SECTION.prices),
         released=rextime.given_files(settings),
         free=FREE,
         video_lmm=settings.generation.video_lmm.model,
@@ -247,7 +247,9 @@ rule sample_released_questions:
         **needs(1000, minutes=10),
     params:
         code=code_of("extensions/rextime/scripts/sample_released.py"),
-        given=lambda wildcards: SECTION.released[wildcards.released].model_dump(mode="json"),
+        given=lambda wildcards: deciding(
+            SECTION.released[wildcards.released], ("only", "per_kind", "questions", "scored")
+        ),
         seed=settings.seed,
     script:
         "scripts/sample_released.py"
@@ -341,7 +343,7 @@ rule ground_rextime_questions:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/ground_questions.py"),
-        features=rules.extract_text_features.params.settings,
+        features=rules.extract_text_features.params.features,
         search=lambda wildcards: search_values(settings, wildcards.grounded),
         sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
         model_code=rextime.grounder_code,
@@ -399,7 +401,7 @@ rule fine_tune_grounder:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("extensions/rextime/scripts/fine_tune.py"),
-        features=rules.extract_text_features.params.settings,
+        features=rules.extract_text_features.params.features,
         settings=partial(rextime.fine_tuning_values, settings),
         sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
         model_code=rextime.grounder_code,

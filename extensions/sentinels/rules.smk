@@ -114,7 +114,7 @@ rule measure_sentinels:
     params:
         code=code_of("extensions/sentinels/scripts/measure_sentinels.py"),
         threads=settings.evaluator.threads,
-        clips=settings.evaluator.model_dump(include={"frames", "frames_per_interval", "image_size", "clip_side"}),
+        clips=deciding(settings.evaluator, ("clip_side", "frames", "frames_per_interval", "image_size")),
         ending=clip_ending(settings),
         confidence=settings.evaluator.confidence,
         precision=settings.evaluator.precision,

@@ -55,7 +55,7 @@ rule extract_twin_features:
         gpu=settings.features.gpu,
     params:
         code=code_of("features/extract_text.py"),
-        settings=rules.extract_text_features.params.settings,
+        features=rules.extract_text_features.params.features,
         caption=CAPTIONS["cog"][1],
     script:
         "../../scripts/features/extract_text.py"

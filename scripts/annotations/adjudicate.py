@@ -5,6 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from verified.annotations.selection import SCORE_KEYS, candidates_by_moment
     from verified.config.annotations import Lint
+    from verified.config.params import received
     from verified.errors import InputError
     from verified.io.jsonl import read_jsonl, write_json
     from verified.people.review.adjudicate import adjudicate
@@ -31,7 +32,7 @@ with job(snakemake) as log:
     key = key_of(snakemake.wildcards.dataset)
     dataset_decisions = [row for row in decisions if row["dataset"] == key]
     found = adjudicate(dataset_decisions, moments, groups)
-    check_edits(found["decisions"], moments, Lint(**settings.lint))
+    check_edits(found["decisions"], moments, received(Lint, settings.lint))
     found["agreement"] = agreement(found["decisions"])
     write_json(snakemake.output.outcomes, found)
     write_table_json(snakemake.output.tables, review_tables(settings.title, key, found, found["agreement"]))

@@ -4,12 +4,13 @@ from verified.runtime.job import job
 
 with job(snakemake) as log:
     from verified.annotations.lint import lint, table
-    from verified.config.annotations import Annotations
+    from verified.config.annotations import Lint
+    from verified.config.params import received
     from verified.errors import InputError
     from verified.io.jsonl import write_json
 
-    settings = Annotations(**snakemake.params.settings)
-    reports = [lint(path, settings) for path in snakemake.input.annotations]
+    severities = received(Lint, snakemake.params.lint)
+    reports = [lint(path, severities) for path in snakemake.input.annotations]
     for report in reports:
         log.info("%s", table(report))
     failed = [report["file"] for report in reports if not report["passed"]]

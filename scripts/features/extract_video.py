@@ -5,8 +5,9 @@ from pathlib import Path
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.config.features import VideoFeatures
+with job(snakemake, snakemake.params.features["threads"]):
+    from verified.config.features import Features
+    from verified.config.params import received
     from verified.features.video import write_video_features
     from verified.io.jsonl import read_jsonl
     from verified.runtime.checksums import measure
@@ -15,7 +16,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.weights.records import source_of
 
     videos = rows_of_shard(read_jsonl(snakemake.input.videos), snakemake.wildcards.shard, snakemake.params.shards)
-    settings = VideoFeatures(**snakemake.params.settings)
+    settings = received(Features, snakemake.params.features)
     weights = source_of(settings.video_backbone, settings.video_revision, snakemake.input.weights)
     files = [*snakemake.input.weights, *snakemake.input.network, *filter(os.path.isdir, [weights[0]])]
     digests = [measure(Path(file))["sha256"] for file in files]

@@ -4,12 +4,13 @@ from verified.runtime.job import job
 
 with job(snakemake):
     from verified.config.datasets import Keyframes
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl
     from verified.keyframes.extract import write_keyframes
     from verified.runtime.previous_output import made_with
     from verified.runtime.wildcards import rows_of_shard
 
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
-    settings = Keyframes(**snakemake.params.settings)
+    settings = received(Keyframes, snakemake.params.settings)
     maker = made_with(snakemake.params, "av", "decord", "numpy", "pillow", "scenedetect-headless")
     write_keyframes(moments, read_jsonl(snakemake.input.videos), settings, snakemake.output.keyframes, maker)

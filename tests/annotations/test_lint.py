@@ -7,18 +7,18 @@ from given import ROW
 from refusals import refused
 
 from verified.annotations.lint import lint
-from verified.config.annotations import Annotations
+from verified.config.annotations import Lint
 from verified.io.fig import read_fig
 
 
-def report(tmp_path, *rows, settings: Annotations | None = None) -> dict:
+def report(tmp_path, *rows, settings: Lint | None = None) -> dict:
     path = tmp_path / "test.jsonl"
     lines = [
         row if isinstance(row, bytes) else json.dumps({"desc_id": number, **row}).encode() + b"\n"
         for number, row in enumerate(rows)
     ]
     path.write_bytes(b"".join(lines))
-    return lint(path, settings or Annotations())
+    return lint(path, settings or Lint())
 
 
 def changed(**values) -> dict:
@@ -80,7 +80,7 @@ def test_dates_are_no_telephone_numbers(tmp_path):
 def test_a_hidden_character_is_an_error_of_its_row(tmp_path, character, key):
     path = tmp_path / "test.jsonl"
     path.write_text(json.dumps({**ROW, key: f"a{character}b"}) + "\n", encoding="utf-8")
-    report = lint(path, Annotations())
+    report = lint(path, Lint())
     assert not report["passed"] and f"U+{ord(character):04X}" in report["findings"]["malformed"]["example"]
     with refused("test.jsonl", "row 1", remedy=True):
         read_fig(path)
@@ -89,4 +89,4 @@ def test_a_hidden_character_is_an_error_of_its_row(tmp_path, character, key):
 def test_a_caption_of_megabytes_takes_no_time(tmp_path):
     path = tmp_path / "test.jsonl"
     path.write_text(json.dumps({**ROW, "fig_desc": "a" * 3_000_000}) + "\n", encoding="utf-8")
-    assert "more than 5000 characters" in lint(path, Annotations())["findings"]["malformed"]["example"]
+    assert "more than 5000 characters" in lint(path, Lint())["findings"]["malformed"]["example"]

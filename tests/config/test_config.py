@@ -11,7 +11,8 @@ from running import PROJECT, SHIPPED
 
 from verified.config import load, read
 from verified.config.base import Section
-from verified.config.params import is_operational
+from verified.config.params import deciding, is_operational
+from verified.config.retrieval import Training
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = [path.relative_to(PROJECT).as_posix() for path in SHIPPED.values()]
@@ -130,3 +131,10 @@ def operational(section: Section) -> Iterator[str]:
         for below in value.values() if isinstance(value, dict) else [value]:
             if isinstance(below, Section):
                 yield from operational(below)
+
+
+def test_params_are_the_same_in_any_order_of_keys():
+    options = {"hidden": 128, "dropout": 0.2}
+    given = [Training(options=options), Training(options=dict(reversed(options.items())))]
+    assert len({repr(deciding(training)) for training in given}) == 1
+    assert repr(deciding(given[0], ("seeds", "options"))) == repr(deciding(given[1], ("options", "seeds")))

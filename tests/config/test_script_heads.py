@@ -25,3 +25,8 @@ def test_each_rule_states_the_code_of_its_own_script():
 
 def test_no_script_reads_the_whole_configuration():
     assert not [script for script in SCRIPTS if "snakemake.config" in script.read_text(encoding="utf-8")]
+
+
+def test_rules_pass_sections_by_their_marks_and_no_copies_of_them():
+    rules = [PROJECT / "Snakefile", *PROJECT.glob("rules/*.smk"), *PROJECT.glob("extensions/*/rules.smk")]
+    assert not [file for file in rules if "model_dump" in file.read_text(encoding="utf-8")]

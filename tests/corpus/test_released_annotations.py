@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from verified.annotations.lint import lint
-from verified.config.annotations import Annotations
+from verified.config.annotations import Lint
 from verified.config.sources import ReleasedSource
 from verified.io.fig import read_fig, write_fig
 from verified.released.collections import read_release
@@ -65,7 +65,7 @@ def test_the_round_trip_keeps_every_byte(tmp_path, name):
     ],
 )
 def test_the_lint_counts_the_known_anomalies(name, expected):
-    findings = lint(RELEASED / f"{name}.jsonl", Annotations())["findings"]
+    findings = lint(RELEASED / f"{name}.jsonl", Lint())["findings"]
     talk = {
         "wrapper_quotes",
         "url",

@@ -9,6 +9,7 @@ from media import write_video
 from refusals import refused
 from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_dataset
 
+from verified.config.evaluator import Evaluator
 from verified.demo.pretrained.image_backbone import save as save_backbone
 from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
 from verified.demo.tiny_evaluator.stem import SmallResNet
@@ -22,12 +23,12 @@ from verified.evaluator.inputs import (
 )
 from verified.evaluator.model import encode
 from verified.evaluator.score import score_candidates
-from verified.evaluator.settings import FineTuningSettings, architecture
+from verified.evaluator.settings import architecture
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import frames_of_spans, probe
 from verified.nn.checkpoint import load, save
 
-FINE_TUNING = FineTuningSettings(**SETTINGS)
+FINE_TUNING = Evaluator(**SETTINGS)
 
 
 @pytest.fixture
@@ -49,13 +50,14 @@ def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
 def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
     out = tmp_path / "out"
     files = [out / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
-    run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], FINE_TUNING, 1, 1, 60.0, *files))
+    run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], FINE_TUNING, 1, 1, *files))
     card, log = read_json(files[1]), read_jsonl(files[2])
     assert card["moments_by_split"] == {"test": 3, "train": 3} and card["test_moments_seen_in_training"]
     assert card["steps"] == 1 and "random weights" in card["origin"]
     assert set(log[0]) >= {"loss", "contrastive", "contrastive_plus", "matching", "matching_plus", "temperature"}
     again = [tmp_path / "again" / file.name for file in files]
-    run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], FINE_TUNING, 1, 1, 60.0, *again))
+    often = FINE_TUNING.model_copy(update={"save_seconds": 0.0})
+    run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], often, 1, 1, *again))
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
 
 

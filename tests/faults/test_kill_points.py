@@ -24,6 +24,8 @@ from whole_videos import write_small_video
 
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
+from verified.config.annotations import Lint
+from verified.config.params import deciding
 from verified.export.collection import collect
 from verified.export.forms import FORMS
 from verified.io.fig import write_fig
@@ -114,7 +116,7 @@ def test_an_import_of_reviews(start, place):
         "adjudicate_review",
         input={"review": ["a.jsonl"], "moments": "moments.jsonl", "scores": ["scores.jsonl"]},
         output={"outcomes": f"{out}/settled.json", "tables": f"{out}/tables.json"},
-        params={"datasets": ["kitchen"], "lint": {}, "title": "Kitchen"},
+        params={"datasets": ["kitchen"], "lint": deciding(Lint()), "title": "Kitchen"},
         wildcards={"dataset": "kitchen"},
     )
     assert (

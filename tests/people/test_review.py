@@ -15,7 +15,7 @@ from verified.annotations.selection import (
     smallest_score,
     with_times,
 )
-from verified.config.annotations import Annotations, Lint
+from verified.config.annotations import Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
 from verified.people.review.adjudicate import adjudicate
@@ -138,7 +138,7 @@ def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_p
     assert len(given) == 8 and not left_out and counts == {"below-min-score": 6, "fell-back": 6, "kept": 2}
     assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("c 1", "coarse")
     write_fig(tmp_path / "test.jsonl", given)
-    assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Annotations())["findings"]
+    assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Lint())["findings"]
 
 
 def test_the_smallest_score_is_measured_on_reviewed_captions():

@@ -10,6 +10,9 @@ from kill_points import finished_by_repeating
 from media import scenes, write_video
 from script_run import script_run
 
+from verified.config.datasets import Keyframes
+from verified.config.features import OF_VIDEO
+from verified.config.params import deciding
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime.previous_output import FOLDER
 
@@ -81,12 +84,17 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
             {"scenes": first},
             {"proposals": {}, "videos": sorted(path.name for path in Path("videos").iterdir())},
         ),
-        "extract_keyframes": ("keyframes/extract.py", probed, {"keyframes": first}, {"settings": {}}),
+        "extract_keyframes": (
+            "keyframes/extract.py",
+            probed,
+            {"keyframes": first},
+            {"settings": deciding(Keyframes())},
+        ),
         "extract_video_features": (
             "features/extract_video.py",
             {"videos": probed["videos"], "weights": [], "network": []},
             {"features": first},
-            {"settings": video_features("small-resnet", batch=7).model_dump(), "clip_seconds": 1.0},
+            {"features": deciding(video_features("small-resnet", batch=7), OF_VIDEO), "clip_seconds": 1.0},
         ),
         "gather_clips": ("evaluator/gather_clips.py", probed, {"clips": first, "index": (more or [""])[0]}, clips),
     }

@@ -5,6 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     import dataclasses
 
+    from verified.config.params import received
     from verified.corpus.copies import video_copies
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, write_json, write_jsonl
@@ -15,7 +16,7 @@ with job(snakemake) as log:
     from verified_lab.config import Audit
 
     inputs, params = snakemake.input, snakemake.params
-    settings = Audit(**params.audit)
+    settings = received(Audit, params.audit)
     audited = of_annotations(read_splits(inputs.annotations))
     answers = spans_of_runs(inputs.submissions, params.test_split, audited)
     copies = video_copies(

@@ -3,6 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_jsonl
     from verified.runtime.previous_output import PreviousOutput, made_with
     from verified_lab.config import Quality
@@ -13,7 +14,7 @@ with job(snakemake):
     rows = measure_moments(
         read_jsonl(inputs.moments),
         read_jsonl(inputs.videos),
-        Quality(**snakemake.params.quality),
+        received(Quality, snakemake.params.quality),
         PreviousOutput(output, maker),
     )
     write_jsonl(output, rows)

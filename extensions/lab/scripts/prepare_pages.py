@@ -6,15 +6,19 @@ with job(snakemake) as log:
     from pathlib import Path
 
     from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
+    from verified.config.annotations import Lint
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl
     from verified.people.pages import write_pages
     from verified.runtime.wildcards import key_of
     from verified_lab.audit.findings import Finding
     from verified_lab.audit.pages import audit_queue
+    from verified_lab.config import Review
     from verified_lab.pages import REVIEW
     from verified_lab.review.pages import pages, queue, text_rules
 
     inputs, settings = snakemake.input, snakemake.params
+    review = received(Review, settings.review)
     moments = read_jsonl(inputs.moments)
     groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
     agreement = [row for path in inputs.agreement for row in read_jsonl(path)]
@@ -22,9 +26,9 @@ with job(snakemake) as log:
     if inputs.get("findings"):
         shown = audit_queue(moments, groups, (Finding(**row) for row in read_jsonl(inputs.findings)))
     else:
-        shown = queue(moments, groups, settings.review["order"])
-    dataset, size = key_of(snakemake.wildcards.dataset), (settings.review["moments"], settings.review["clip_side"])
-    around = settings.warning, settings.review["context"], text_rules(settings.lint)
+        shown = queue(moments, groups, review.order)
+    dataset, size = key_of(snakemake.wildcards.dataset), (review.moments, review.clip_side)
+    around = settings.warning, review.context, text_rules(received(Lint, settings.lint))
     made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, *around)
     count = write_pages(Path(snakemake.output.pages), REVIEW, made)
     log.info("%d moments on %d pages", len(shown), count)

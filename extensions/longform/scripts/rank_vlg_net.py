@@ -5,6 +5,7 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.settings["threads"]):
     from pathlib import Path
 
+    from verified.config.params import received
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
     from verified_longform.config import MovieSet
@@ -13,7 +14,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified_longform.settings import Testing, make_grid
 
     inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
-    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    rows = test_rows(inputs.rows, received(MovieSet, snakemake.params.movies).test_split)
     grid = make_grid(testing.grid)
     features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
     metrics = measure_ranker(

@@ -3,6 +3,7 @@
 from verified.runtime.job import job
 
 with job(snakemake):
+    from verified.config.params import received
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
     from verified_longform.clip4clip import LABEL, clip_pooling, is_clip4clip
@@ -12,7 +13,7 @@ with job(snakemake):
     from verified_longform.settings import Testing, make_grid
 
     inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
-    rows = test_rows(inputs.rows, MovieSet(**snakemake.params.movies).test_split)
+    rows = test_rows(inputs.rows, received(MovieSet, snakemake.params.movies).test_split)
     grid = make_grid(testing.grid)
     features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
     metrics = measure_ranker(

@@ -4,13 +4,14 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.settings["threads"]) as log:
     from verified.benchmark.vcmr.experiment import TrainingSettings
-    from verified.config.features import TextFeatures
+    from verified.config.features import Features
+    from verified.config.params import received
     from verified.errors import InputError
     from verified.io.jsonl import read_jsonl
     from verified.weights.records import source_of
     from verified_rextime.ground import encode_questions, fine_tune
 
-    inputs, features = snakemake.input, TextFeatures(**snakemake.params.features)
+    inputs, features = snakemake.input, received(Features, snakemake.params.features)
     sources = snakemake.params.sources
     rows = [row for row in read_jsonl(inputs.questions) if row["source"] in sources]
     if not rows:

@@ -4,13 +4,14 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.search["threads"]) as log:
     from verified.benchmark.vcmr.experiment import RankingSettings
-    from verified.config.features import TextFeatures
+    from verified.config.features import Features
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_jsonl
     from verified.weights.records import source_of
     from verified_rextime.ground import encode_questions, ground
     from verified_rextime.results import submission_rows
 
-    inputs, features = snakemake.input, TextFeatures(**snakemake.params.features)
+    inputs, features = snakemake.input, received(Features, snakemake.params.features)
     search = RankingSettings(**snakemake.params.search)
     sources = snakemake.params.sources
     rows = [row for path in inputs.questions for row in read_jsonl(path)]

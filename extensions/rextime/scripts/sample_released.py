@@ -4,11 +4,12 @@ from verified.runtime.job import job
 
 with job(snakemake) as log:
     from verified.benchmark.submissions import rows_by_id
+    from verified.config.params import received
     from verified.io.jsonl import write_jsonl
     from verified_rextime.config import ReleasedQuestions
     from verified_rextime.rows import choose, read_questions
 
-    given = ReleasedQuestions(**snakemake.params.given)
+    given = received(ReleasedQuestions, snakemake.params.given)
     questions = read_questions(given.questions, given.scored)
     chosen = {question.qid for question in choose(questions, given, snakemake.params.seed)}
     write_jsonl(snakemake.output.sample, (row for _, qid, row in rows_by_id(given.questions, "qid") if qid in chosen))

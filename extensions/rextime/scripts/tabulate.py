@@ -4,6 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake):
     from verified.benchmark.published import read_published
+    from verified.config.params import received
     from verified.io.jsonl import read_json
     from verified.tables.table import write_table_json
     from verified_rextime import tables
@@ -12,7 +13,7 @@ with job(snakemake):
 
     inputs, params = snakemake.input, snakemake.params
     statistics = released_statistics(params.released)
-    shown = [tables.cost_table(Prices(**params.prices))]
+    shown = [tables.cost_table(received(Prices, params.prices))]
     if inputs.sources:
         shown.append(tables.sources_table(read_json(inputs.sources[0])))
         shown.append(tables.generation_table(read_json(inputs.counts[0])))

@@ -18,7 +18,7 @@ from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import search
 from verified.benchmark.vcmr.training import Run, SplitData, train
-from verified.config.features import TextFeatures
+from verified.config.features import Features
 from verified.config.retrieval import model_module
 from verified.features.text import write_text_features
 from verified.nn.training import TrainingState, fingerprint
@@ -32,9 +32,7 @@ queries and videos together takes longer for all of their pairs than for the epo
 """
 
 
-def encode_questions(
-    questions: list[dict], settings: TextFeatures, output: str | Path, weights: tuple[str, str]
-) -> None:
+def encode_questions(questions: list[dict], settings: Features, output: str | Path, weights: tuple[str, str]) -> None:
     """Token features of the questions, by their place in the list, as `features.text` writes those of captions."""
     write_text_features(
         [(str(number), row["query"]) for number, row in enumerate(questions)], settings, output, weights

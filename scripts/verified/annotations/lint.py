@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from verified.config.annotations import Annotations
+from verified.config.annotations import Lint
 from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.io.files import checked_file
@@ -65,7 +65,7 @@ Finding = tuple[str, int, str]
 """(check, row counted from 1, finding)."""
 
 
-def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None = None) -> dict:
+def lint(path: str | os.PathLike, severities: Lint, cosines: Cosines | None = None) -> dict:
     """Findings of one file: ``file, rows, passed`` and, per check that found something, ``severity, count, rows,
     example``.
 
@@ -77,12 +77,12 @@ def lint(path: str | os.PathLike, settings: Annotations, cosines: Cosines | None
     for check, row, detail in _findings(Path(path), cosines):
         if check == "rows":
             rows = row
-        elif getattr(settings.lint, check) != "off":
+        elif getattr(severities, check) != "off":
             by_check.setdefault(check, []).append((row, detail))
-    order = [name for name in type(settings.lint).model_fields if name in by_check]
+    order = [name for name in type(severities).model_fields if name in by_check]
     findings = {
         check: {
-            "severity": getattr(settings.lint, check),
+            "severity": getattr(severities, check),
             "count": len(by_check[check]),
             "rows": [row for row, _ in by_check[check]],
             "example": by_check[check][0][1],

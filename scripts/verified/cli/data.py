@@ -45,19 +45,19 @@ def _is_hdf5(path: Path) -> bool:
 
 def _lint_annotations(arguments: argparse.Namespace) -> int:
     from verified.annotations.lint import lint, table
-    from verified.config.annotations import Annotations
+    from verified.config.annotations import Lint
 
-    settings = Annotations()
+    severities = Lint()
     if arguments.configfile:
         from verified.config import read
 
-        settings = read(*arguments.configfile).annotations
+        severities = read(*arguments.configfile).annotations.lint
     measure = None
     if arguments.similarity:
         from verified.nn.sentences import PACKAGED, cosines
 
         measure = partial(cosines, source=PACKAGED)
-    reports = [lint(path, settings, measure) for path in arguments.files]
+    reports = [lint(path, severities, measure) for path in arguments.files]
     if arguments.json:
         print(json.dumps(reports, ensure_ascii=False, indent=1))
     else:

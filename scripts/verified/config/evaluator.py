@@ -54,7 +54,7 @@ class Evaluator(Section):
     """Processes of fine-tuning without a GPU: only for testing several, as they gain nothing."""
     gpu_model: Annotated[str, Operational("the GPUs of a cluster that its jobs request")] = ""
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
-    save_seconds: float = Field(default=60.0, ge=0)
+    save_seconds: Annotated[float, Operational("a resumed training ends in the same bytes")] = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""
     backbone_frames: int = Field(default=150_000, ge=1)
     """Synthetic frames for training the image network in the tiny stem, if it is trained; separate from the demo."""

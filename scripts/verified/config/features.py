@@ -16,6 +16,12 @@ CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest"
 SMALL_RESNET = "small-resnet"
 """The shipped image backbone, which has seen no real picture, and reads no sentences."""
 
+OF_BOTH = ("batch", "gpu", "threads")
+OF_VIDEO = (*OF_BOTH, "fps", "precision", "video_backbone", "video_revision")
+"""Fields of `Features` that video features depend on."""
+OF_TEXT = (*OF_BOTH, "text_encoder", "text_revision")
+"""Those of text features."""
+
 
 class Features(Section):
     """Backbones, rates and number formats."""
@@ -42,25 +48,3 @@ class Features(Section):
     """Compute threads of its jobs."""
     gpu: int = Field(default=0, ge=0, le=1)
     """GPUs of one of its jobs."""
-
-
-class VideoFeatures(Section):
-    """The fields of `Features` that affect video features; a job has these keys and no others."""
-
-    video_backbone: str
-    video_revision: str
-    fps: float
-    precision: Literal["float32", "bfloat16"]
-    batch: int
-    threads: int
-    gpu: int
-
-
-class TextFeatures(Section):
-    """The fields of `Features` that affect text features; a job has these keys and no others."""
-
-    text_encoder: str
-    text_revision: str
-    batch: int
-    threads: int
-    gpu: int

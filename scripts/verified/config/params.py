@@ -25,7 +25,10 @@ Kind = TypeVar("Kind", bound=Section)
 
 
 def deciding(section: Section, fields: Collection[str] | None = None) -> dict[str, Any]:
-    """Plain values of all fields of a section, or of those named, that may change an output."""
+    """Plain values of all fields of a section, or of those named, that may change an output.
+
+    Mappings are in the order of their keys, because Snakemake compares params as it would print them.
+    """
     values = _deciding(section, section.model_dump(mode="json"))
     return values if fields is None else {name: values[name] for name in sorted(fields)}
 
@@ -65,10 +68,11 @@ def is_operational(field: FieldInfo) -> bool:
 def _deciding(value: Any, plain: Any) -> Any:
     """The part of `plain`, the dump of `value`, that is not operational."""
     if isinstance(value, Section):
-        names = [name for name, field in type(value).model_fields.items() if not is_operational(field)]
+        fields = type(value).model_fields
+        names = [name for name in fields if name in plain and not is_operational(fields[name])]
         return {name: _deciding(getattr(value, name), plain[name]) for name in names}
     if is_object(value):
-        return {key: _deciding(inner, plain[key]) for key, inner in value.items()}
+        return {key: _deciding(value[key], plain[key]) for key in sorted(value)}
     return plain
 
 

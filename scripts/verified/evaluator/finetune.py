@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from verified.config.evaluator import Evaluator
+from verified.config.params import deciding
 from verified.errors import InputError
 from verified.evaluator.checkpoint import load_checkpoint, read_header, save_checkpoint
 from verified.evaluator.inputs import Tuples, epoch_order, files_of, make_batch, read_tuples, training_view
 from verified.evaluator.model import TEMPERATURE, NoiseEvaluator, encode
 from verified.evaluator.processes import processes, run_in_processes, share
-from verified.evaluator.settings import FineTuningSettings, architecture, job_needs
+from verified.evaluator.settings import architecture, job_needs
 from verified.evaluator.training import Batch, Schedule, TrainingStep, train
 from verified.io.jsonl import write_json, write_jsonl
 from verified.nn.training import TrainingState, fingerprint
@@ -32,11 +34,9 @@ class FineTuning:
     """The checkpoint to start from."""
     datasets: list[dict]
     """See `read_tuples`."""
-    settings: FineTuningSettings
+    settings: Evaluator
     seed: int
     threads: int
-    save_seconds: float
-    """Minimum time between two saved states, next to `checkpoint`."""
     checkpoint: str
     card: str
     record: str
@@ -46,9 +46,7 @@ class FineTuning:
 def run_finetuning(job: FineTuning) -> None:
     """Fine-tune and write checkpoint, card and log; in as many processes as the settings ask for."""
     inputs = [job.start, *files_of(job.datasets)]
-    owner = fingerprint(
-        modules_digest("verified.evaluator.finetune"), [job.settings.model_dump(mode="json"), job.seed], inputs
-    )
+    owner = fingerprint(modules_digest("verified.evaluator.finetune"), [deciding(job.settings), job.seed], inputs)
     run_in_processes(job.settings.processes, job.settings.gpus > 0, finetune_files, owner, job)
 
 
@@ -63,7 +61,7 @@ def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning)
     if job_needs(size.size)["recompute"]:
         model.use_checkpointing()
     path = Path(job.checkpoint).with_name("unfinished-fine-tuning.safetensors")
-    state = TrainingState(path, owner, job.save_seconds)
+    state = TrainingState(path, owner, settings.save_seconds)
     rows, counts = finetune(model, tuples, settings, job.seed, device, state)
     if rank:
         return
@@ -78,7 +76,7 @@ def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning)
 def finetune(
     model: NoiseEvaluator,
     tuples: Tuples,
-    settings: FineTuningSettings,
+    settings: Evaluator,
     seed: int,
     device: torch.device,
     state: TrainingState | None = None,
@@ -128,7 +126,7 @@ def finetune(
 
 def evaluator_card(
     tuples: Tuples,
-    settings: FineTuningSettings,
+    settings: Evaluator,
     seed: int,
     origin: str,
     counts: dict[str, int],
@@ -138,7 +136,7 @@ def evaluator_card(
     return {
         "origin": origin,
         "seed": seed,
-        "settings": settings.model_dump(mode="json"),
+        "settings": deciding(settings),
         "moments_by_split": tuples.splits,
         "moments_left_out": tuples.left_out,
         "test_moments_seen_in_training": any(tuples.splits.get(split) for split in test_splits),

@@ -1,5 +1,5 @@
-"""Sizes of the evaluator, the paper's ViT-L/16 with BERT-large and smaller ones (see sizes.toml), and settings that
-decide fine-tuning, as jobs get them.
+"""Sizes of the evaluator, the paper's ViT-L/16 with BERT-large and smaller ones (see sizes.toml), and the settings that
+decide fine-tuning.
 """
 
 import reprlib
@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal, get_args
 
-from verified.config import Config
-from verified.config.base import Section
 from verified.errors import InputError
 from verified.io.jsonl import finite
 
@@ -115,27 +113,8 @@ def _plausible(name: str, kind: object, value: object) -> bool:
     return isinstance(value, kind) if isinstance(kind, type) else value in get_args(kind)
 
 
-class FineTuningSettings(Section):
-    """Keys of the section `evaluator` that decide fine-tuning."""
-
-    size: str
-    frames: int
-    image_size: int
-    crop_share: tuple[float, float] | None
-    gpus: int
-    epochs: int
-    batch: int
-    learning_rate: float
-    warmup_epochs: float
-    splits: tuple[str, ...] | None
-    hard_negatives: Literal["all", "own", "none"]
-    matching_normaliser: Literal["batch", "pairs"]
-    precision: Literal["float32", "bfloat16"]
-    confidence: Literal["z1", "margin", "similarity"]
-    processes: int
-
-
-def fine_tuning(settings: Config, **changes: object) -> dict[str, object]:
-    """These keys as plain values, with `changes`."""
-    values = {key: getattr(settings.evaluator, key) for key in FineTuningSettings.model_fields}
-    return FineTuningSettings.model_validate({**values, **changes}).model_dump(mode="json")
+FINE_TUNING = (
+    *("batch", "confidence", "cpu_processes", "crop_share", "epochs", "frames", "gpus", "hard_negatives", "image_size"),
+    *("learning_rate", "matching_normaliser", "precision", "size", "splits", "warmup_epochs"),
+)
+"""Fields of the section `evaluator` that fine-tuning depends on."""

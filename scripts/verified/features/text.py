@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.config.features import TextFeatures
+from verified.config.features import Features
 from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
@@ -29,7 +29,7 @@ def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
 
 
 def write_text_features(
-    captions: list[tuple[str, str]], settings: TextFeatures, output: str | Path, weights: tuple[str, str] | None = None
+    captions: list[tuple[str, str]], settings: Features, output: str | Path, weights: tuple[str, str] | None = None
 ) -> int:
     """Write float16 [tokens, dim] per desc_id; returns the number of captions.
 

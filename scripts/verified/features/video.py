@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from verified.config.features import PACKAGED, SMALL_RESNET, VideoFeatures
+from verified.config.features import PACKAGED, SMALL_RESNET, Features
 from verified.demo.pretrained import shipped_backbone
 from verified.features.encoders import joint_kind, load_joint
 from verified.io.hdf5 import FeatureFile, write_features
@@ -51,7 +51,7 @@ def load_backbone(name: str, precision: str = "float32") -> Backbone:
 
 def write_video_features(
     videos: list[dict],
-    settings: VideoFeatures,
+    settings: Features,
     clip_seconds: float,
     output: str | Path,
     weights: tuple[str, str] | None = None,

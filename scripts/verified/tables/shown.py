@@ -4,7 +4,7 @@ They are a param of `build_tables`: changing another key, such as a number of th
 """
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from verified.config import Config
 from verified.config.base import Section
@@ -85,6 +85,11 @@ class Titled(Protocol):
 def concerns_paper(datasets: Iterable[Titled]) -> bool:
     """Whether one is the paper's or the demo, so that the paper's figures stand beside the run's."""
     return any(dataset.title in PAPER or not dataset.source.comparable for dataset in datasets)
+
+
+def shown_values(settings: Config) -> dict[str, Any]:
+    """These settings as a param; data sets stay in the order of the configuration, as tables show them."""
+    return select_shown(settings).model_dump(mode="json")
 
 
 def select_shown(settings: Config) -> Shown:

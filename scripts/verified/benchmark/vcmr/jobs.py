@@ -7,7 +7,8 @@ from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
 from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of
-from verified.config.retrieval import model_module
+from verified.config.params import deciding
+from verified.config.retrieval import Training, model_module
 from verified.corpus.splits import HELD_OUT
 from verified.layout import Layout
 from verified.runtime.digest import modules_digest
@@ -109,13 +110,12 @@ def training_settings(settings: Config, wildcards) -> dict:
 
 
 def _training_values(settings: Config, dataset: str, model: str) -> dict:
-    changes = settings.retrieval.training.get(model)
+    changes = deciding(settings.retrieval.training.get(model, Training()))
+    options, _ = changes.pop("options"), changes.pop("seeds")
     return {
         **search_values(settings, dataset),
-        "recipe": {}
-        if changes is None
-        else changes.model_dump(mode="json", exclude={"options", "seeds"}, exclude_none=True),
-        "options": {} if changes is None else dict(changes.options),
+        "recipe": {name: value for name, value in changes.items() if value is not None},
+        "options": options,
         "precision": settings.retrieval.precision,
         "seed": settings.seed,
     }
@@ -139,7 +139,7 @@ def search_values(settings: Config, dataset: str) -> dict:
     """Settings that the search in the data set of this key depends on."""
     retrieval = settings.retrieval
     return {
-        "spans": settings.datasets[dataset].spans.model_dump(mode="json"),
+        "spans": deciding(settings.datasets[dataset].spans),
         "text_encoder": settings.features.text_encoder,
         "text_revision": settings.features.text_revision,
         "held_out_share": held_out_share(settings, dataset),
