@@ -88,7 +88,8 @@ class Retrieval(Section):
     """Resamples behind the intervals of the evaluator's AUROC and of metrics against people; means need none."""
     memory_mb: int = Field(default=2000, ge=100)
     """MB for features cached while training, for the encoded corpus, and for the working memory of the search. Features
-    beyond that are read again at each step; a training has 8 KB a clip of its videos and 3 KB a word.
+    beyond that are read again at each step; a training has 8 KB a clip of its videos and 3 KB a word. It is no
+    operational key: the search's blocks have other sizes, in which a product may round otherwise.
     """
     device: Literal["cpu", "cuda"] = "cpu"
     """Where training and search run."""
