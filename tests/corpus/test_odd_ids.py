@@ -32,7 +32,7 @@ from verified.report.captions import released_rows
 from verified.runtime.wildcards import shard_of
 
 ODD = [
-    "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u2028break",
+    "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u00a0break",
     "quo'te\"<b>&amp;", "d...ots", "-n", "emoji\U0001f600/ü", "deep/er/and/er", "$(x)`y`;z", "end ", "ملف", "a#b?c",
 ]  # fmt: skip
 
