@@ -44,10 +44,13 @@ class WrapOpeners(MetaPathFinder):
 
 
 def note(event: str, arguments: tuple) -> None:
-    if event not in ("open", "os.mkdir") or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+    if event not in ("open", "os.mkdir", "os.rename"):
         return
-    writes = event == "os.mkdir" or arguments[2] & os.O_CREAT
-    line = f"{'w' if writes else 'r'}\t{os.path.abspath(os.fsdecode(arguments[0]))}\n"
+    path = arguments[event == "os.rename"]  # a file that a job writes beside and renames is its own
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return
+    writes = event != "open" or arguments[2] & os.O_CREAT
+    line = f"{'w' if writes else 'r'}\t{os.path.abspath(os.fsdecode(path))}\n"
     if line not in seen and not line.endswith((".py\n", ".pyc\n")):
         seen.add(line)
         os.write(notes, line.encode())

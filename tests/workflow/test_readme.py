@@ -122,7 +122,7 @@ def kitchen(tmp_path_factory) -> Path:
             (folder / "mine.yaml").write_text(films)
     benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
-    (folder / "my-run.yaml").write_text(mine.replace("mean_pooling", "reloclnet"))
+    (folder / "my-run.yaml").write_text(mine.replace("mean_pooling.py", "reloclnet"))
     (folder / "films").mkdir()
     row = "movie,track,described,transcript,subtitles\nheat,heat.wav,heat-described.wav,,heat.srt\n"
     (folder / "films" / "manifest.csv").write_text(row)

@@ -56,7 +56,7 @@ def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     kinds: dict[str, Any] = {name: fields[name].annotation for name in given}
     part = kind.model_construct(**{name: TypeAdapter(kinds[name]).validate_python(given[name]) for name in given})
     for name in fields.keys() - given.keys():
-        vars(part).pop(name)
+        vars(part).pop(name, None)
     return part
 
 
