@@ -76,7 +76,7 @@ def main(results: Path, docs: Path) -> None:
     command(["study", "--configfile", "config/real.yaml"])
     pages = [real / "report.html", demo / "tables" / "main-4.html", real / "report" / "captions.html"]
     pages += [page for module in added if hasattr(module, "pages") for page in module.pages(results)]
-    pages += [real / "study" / "pages" / "participant-01.html", demo / "report" / "verdicts.html"]
+    pages += [real / "study" / "pages" / "participant-01.html", real / "tables" / "corpus-real.html"]
     with tempfile.TemporaryDirectory() as folder, browser(Path(folder) / "browser") as chromium:
         save(sheet(chromium, pages), docs / "pages.png")
         for name in FIGURES:
