@@ -18,6 +18,7 @@ from running import PROJECT
 
 from verified.config import load
 from verified.lmm.jobs import AskingJobs
+from verified.runtime.imports import running_nodes
 
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
@@ -73,13 +74,7 @@ def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     Imports for type checkers do not count.
     """
     ours, foreign = set(), set()
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            waiting += node.orelse
-            continue
-        waiting += ast.iter_child_nodes(node)
+    for node in running_nodes(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

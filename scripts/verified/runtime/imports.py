@@ -97,8 +97,8 @@ def constant(module: Module, name: str) -> str:
     return "\n".join([f"{name} = {ast.unparse(values[name])}", *(constant(module, other) for other in sorted(others))])
 
 
-def _references(tree: ast.AST, package: str, named: bool) -> Iterator[tuple[str, str]]:
-    """Dotted names that may be modules: imports with the name that is imported from them, and texts if `named`."""
+def running_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a source but those for type checkers alone."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -106,6 +106,12 @@ def _references(tree: ast.AST, package: str, named: bool) -> Iterator[tuple[str,
             waiting += node.orelse
             continue
         waiting += ast.iter_child_nodes(node)
+        yield node
+
+
+def _references(tree: ast.AST, package: str, named: bool) -> Iterator[tuple[str, str]]:
+    """Dotted names that may be modules: imports with the name that is imported from them, and texts if `named`."""
+    for node in running_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
