@@ -18,7 +18,8 @@ from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.io.files import checked_file
 from verified.io.jsonl import parse_json
-from verified.lmm.refusal import COMPILED, FORBIDDEN, MAY_BE_SAID, same, without_speech
+from verified.lmm.patterns import compiled, sections
+from verified.lmm.refusal import MAY_BE_SAID, same, without_speech
 
 QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 TALK = {
@@ -53,7 +54,11 @@ TEXT_RULES = (
     ),
     TextRule("outer_blanks", re.compile(r"^\s|\s$")),
     TextRule("double_spaces", re.compile(r"(?<=\S)(?:\s{2,}|[\t\r\n])(?=\S)")),
-    *(TextRule(check, COMPILED[reason], reason not in FORBIDDEN) for reason, check in TALK.items()),
+    *(
+        TextRule(check, compiled("speaks-of" if coarse_may else "forbidden", reason), coarse_may)
+        for reason, check in TALK.items()
+        for coarse_may in [reason in sections()["speaks-of"]]
+    ),
 )
 """All checks of the text of a caption; pages get them as data (see `people.review.rules`)."""
 ODD = {*TALK.values(), "equals_coarse"}

@@ -291,7 +291,7 @@ class Client:
         parts = separate(reply.text, cut)
         self.opened_before |= parts.opened_before
         if cut and self.opened_before and parts.answer == reply.text:  # before the thought was closed
-            parts = Separated("", reply.text, True)
+            parts = Separated("", reply.text)
         thought = "\n".join(filter(None, (reply.thought, parts.thought)))
         return dataclasses.replace(reply, text=parts.answer, thought=thought)
 

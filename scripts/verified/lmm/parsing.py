@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from verified.io.characters import plain
+from verified.lmm.patterns import compiled
 from verified.lmm.request import Parsed
-from verified.lmm.thoughts import THOUGHT
 
 MOST_BRACKETS = 60
 """Opening brackets that are tried as the start of a value; no answer has more."""
@@ -202,7 +202,7 @@ def numbered_values(value: dict) -> list:
 
 def is_thought(key: str) -> bool:
     """Whether a key of an object marks its value as a thought, not part of the answer."""
-    return re.fullmatch(rf"(?:{THOUGHT}|explanation|notes?|steps?|original\w*)", key.strip(), re.I) is not None
+    return compiled("thoughts", "key").search(key.strip()) is not None
 
 
 def first_paragraph(piece: str) -> str:
