@@ -1,7 +1,6 @@
 """Models of the Hugging Face hub (or the address in HF_ENDPOINT): listing, needed files, download, verification."""
 
 import fcntl
-import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ SAFE = ".safetensors"
 OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".onnx", ".gguf", ".tflite", ".ckpt")
 """Other formats of the same weights; they are skipped if safetensors are published."""
 NEVER_NEEDED = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".gitattributes")
-CHUNK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -92,14 +90,14 @@ def folder_of(wanted: Wanted, commit: str, folder: Path) -> Path:
 def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str, dict]:
     """{file: {bytes, sha256}} of the downloaded files. Raises InputError, and deletes the file, for a mismatch with the
     hub."""
+    from huggingface_hub.utils.sha import git_hash
+
     facts = {}
     for name in listing.sizes:
         path = at / name
         digest = file_digest(path)
-        wrong = listing.sha256.get(name, digest) != digest or (
-            name in listing.blobs and listing.blobs[name] != blob_of(path)
-        )
-        if wrong:
+        other = name in listing.blobs and listing.blobs[name] != git_hash(path.read_bytes())
+        if other or listing.sha256.get(name, digest) != digest:
             path.unlink()
             raise InputError(
                 f"{name} of {wanted.key} arrived with other bytes than the hub has published",
@@ -154,15 +152,6 @@ def needed_files(names: Iterable[str]) -> list[str]:
     elif any(name.startswith("pytorch_model") and name.endswith(".bin") for name in at_top):
         names = [n for n in names if not n.endswith(OTHER_WEIGHTS) or n.startswith("pytorch_model")]
     return sorted(name for name in names if not name.startswith(("onnx/", "openvino/", "coreml/", "original/")))
-
-
-def blob_of(path: Path) -> str:
-    """Git's SHA-1 of a file's content; the hub gives it for small files."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str] | None:

@@ -34,16 +34,20 @@ def open_reader(path: str | os.PathLike[str], threads: int = 1) -> "Generator[De
             first = next(iter(look))
         hidden = any(entry.is_discard for entry in decoder.stream.index_entries)
         suits = first.view == View() and first.frame.color_trc not in HDR and not hidden
-        yield DecordDecoder(path, decoder, first.time, threads) if suits else decoder
+        yield DecordDecoder(decoder, first.time, threads) if suits else decoder
 
 
 class DecordDecoder:
-    """Iterates over the frames of one video as `Decoder` does, and honours `needed`; `decoder` opened the same file.
+    """Iterates over the frames of the video of `decoder` as it does, and honours `needed`.
 
     `first` is the time of the first frame in seconds.
     """
 
-    def __init__(self, path: str | os.PathLike[str], decoder: Decoder, first: float, threads: int):
+    def __init__(self, decoder: Decoder, first: float, threads: int):
+        self._decoder, self._first, self._threads = decoder, first, threads
+        self.needed = 0.0
+
+    def __iter__(self) -> Iterator[TimedFrame]:
         try:
             import decord  # pyright: ignore[reportMissingTypeStubs] (it has none)
         except ImportError:
@@ -51,49 +55,24 @@ class DecordDecoder:
                 "video_reader is decord, which is not installed", remedy="pip install decord, or video_reader: pyav"
             ) from None
         decord.logging.set_level(decord.logging.FATAL)
-        self._path, self._decoder, self._failure = str(path), decoder, decord.DECORDError
-        self.needed = 0.0
-        self._reader: Any  # decord.VideoReader, or None
-        try:
-            self._reader = decord.VideoReader(str(path), num_threads=threads)
-            stamps = _stamps(self._reader)
-        except (RuntimeError, decord.DECORDError):
-            self._reader, stamps = None, np.zeros((0, 2))
-            self._warn()
-        starts = (stamps[:, 0] - stamps[:1, 0]).round(6) + first  # float32 in the library
-        ends = [decoder.end_of(float(starts[-1]), float(stamps[-1, 1] - stamps[-1, 0]))] if len(stamps) else []
-        self._starts, self._ends = starts, np.append(starts[1:], ends)
-
-    @property
-    def damage(self) -> int:
-        """Decoding failures so far, by PyAV's count."""
-        return self._decoder.damage
-
-    def _warn(self) -> None:
-        log.warning("%s: decord cannot decode all of it; PyAV continues", self._path)
-
-    def __iter__(self) -> Iterator[TimedFrame]:
         number, latest = 0, -math.inf
-        while self._reader is not None and number < len(self._starts):
-            try:
-                image = self._reader[number].asnumpy()
-            except (RuntimeError, self._failure, IndexError):
-                self._warn()
-                break
-            latest = float(self._starts[number])
-            frame = av.VideoFrame.from_ndarray(image, format="rgb24")
-            yield TimedFrame(latest, float(self._ends[number]), frame, View())
-            shown = int(np.searchsorted(self._ends, self.needed, side="right"))  # after the end, the last frame is
-            number = max(number + 1, min(shown, len(self._starts) - 1))
-        else:
-            if len(self._starts):
-                return
+        try:
+            reader: Any = decord.VideoReader(self._decoder.path, num_threads=self._threads)
+            stamps = np.asarray(reader.get_frame_timestamp(range(len(reader))), np.float64)  # [frames, 2] start and end
+            starts = (stamps[:, 0] - stamps[0, 0]).round(6) + self._first  # float32 in the library
+            end = self._decoder.end_of(float(starts[-1]), float(stamps[-1, 1] - stamps[-1, 0]))
+            ends = np.append(starts[1:], end)
+            while number < len(starts):
+                image = reader[number].asnumpy()
+                latest = float(starts[number])
+                frame = av.VideoFrame.from_ndarray(image, format="rgb24")
+                yield TimedFrame(latest, float(ends[number]), frame, View())
+                on_screen = int(np.searchsorted(ends, self.needed, side="right"))  # after the end, the last frame is
+                number = max(number + 1, min(on_screen, len(starts) - 1))
+            return
+        except (RuntimeError, decord.DECORDError, IndexError):
+            log.warning("%s: decord cannot decode all of it; PyAV continues", self._decoder.path)
         for timed in self._decoder:
             self._decoder.needed = self.needed
             if timed.time > latest + 1e-6:
                 yield timed
-
-
-def _stamps(reader: Any) -> np.ndarray:
-    """Start and end of each frame in seconds, float64 [frames, 2]."""
-    return np.asarray(reader.get_frame_timestamp(range(len(reader))), np.float64)
