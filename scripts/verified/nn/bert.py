@@ -82,11 +82,11 @@ class HeadedAttention(nn.Module):
 class Residual(nn.Module):
     """LN(residual + dropout(W x)); [..., in] and [..., width] → [..., width]."""
 
-    def __init__(self, size_in: int, size: BertSize):
+    def __init__(self, size_in: int, width: int, eps: float, dropout: nn.Dropout):
         super().__init__()
-        self.dense = nn.Linear(size_in, size.width)
-        self.LayerNorm = nn.LayerNorm(size.width, eps=size.eps)
-        self.dropout = nn.Dropout(size.dropout)
+        self.dense = nn.Linear(size_in, width)
+        self.LayerNorm = nn.LayerNorm(width, eps=eps)
+        self.dropout = dropout
 
     def forward(self, x: Tensor, residual: Tensor) -> Tensor:
         return self.LayerNorm(self.dropout(self.dense(x)) + residual)
@@ -98,7 +98,7 @@ class BertAttention(nn.Module):
     def __init__(self, size: BertSize):
         super().__init__()
         self.self = HeadedAttention(size)
-        self.output = Residual(size.width, size)
+        self.output = Residual(size.width, size.width, size.eps, nn.Dropout(size.dropout))
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
         return self.output(self.self(states, keys), states)
@@ -122,7 +122,7 @@ class BertLayer(nn.Module):
         super().__init__()
         self.attention = BertAttention(size)
         self.intermediate = Widened(size.width, size.feed_forward)
-        self.output = Residual(size.feed_forward, size)
+        self.output = Residual(size.feed_forward, size.width, size.eps, nn.Dropout(size.dropout))
 
     def forward(self, states: Tensor, keys: Tensor | None) -> Tensor:
         return self.feed_forward(self.attention(states, keys))

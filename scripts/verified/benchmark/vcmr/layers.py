@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from verified.nn import bert
 from verified.nn.layers import Dropout, attend
 
 MASKED = -10000.0
@@ -89,26 +90,13 @@ class SelfAttention(nn.Module):
         return attend(query, key, value, self.dropout, added).transpose(1, 2).reshape(n, s, hidden)
 
 
-class ResidualOutput(nn.Module):
-    """Linear → dropout → residual → LayerNorm. Keys ``dense`` and ``LayerNorm``."""
-
-    def __init__(self, size_in: int, hidden: int, dropout: float, eps: float = 1e-5):
-        super().__init__()
-        self.dense = nn.Linear(size_in, hidden)
-        self.LayerNorm = nn.LayerNorm(hidden, eps=eps)
-        self.dropout = Dropout(dropout)
-
-    def forward(self, x: Tensor, residual: Tensor) -> Tensor:
-        return self.LayerNorm(self.dropout(self.dense(x)) + residual)
-
-
 class AttentionBlock(nn.Module):
     """Block A: self-attention → Linear → dropout → residual → LayerNorm, without a feed-forward part."""
 
     def __init__(self, hidden: int, heads: int, dropout: float, eps: float = 1e-5):
         super().__init__()
         self.self = SelfAttention(hidden, heads, dropout)
-        self.output = ResidualOutput(hidden, hidden, dropout, eps)
+        self.output = bert.Residual(hidden, hidden, eps, Dropout(dropout))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         return self.output(self.self(x, mask), x)
@@ -132,29 +120,14 @@ def initialise(model: nn.Module, deviation: float = 0.02) -> None:
             nn.init.zeros_(module.bias)
 
 
-class Intermediate(nn.Module):
-    """Linear(hidden → width) and GELU."""
-
-    def __init__(self, hidden: int, width: int):
-        super().__init__()
-        self.dense = nn.Linear(hidden, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.gelu(self.dense(x))
-
-
-class BertLayer(nn.Module):
+class BertLayer(bert.BertLayer):
     """One layer; [N, S, D] and a mask [N, S] → [N, S, D]. `eps` is that of both LayerNorms."""
 
     def __init__(self, hidden: int, heads: int, feed_forward: int, dropout: float, eps: float = 1e-5):
-        super().__init__()
+        nn.Module.__init__(self)
         self.attention = AttentionBlock(hidden, heads, dropout, eps)
-        self.intermediate = Intermediate(hidden, feed_forward)
-        self.output = ResidualOutput(feed_forward, hidden, dropout, eps)
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = self.attention(x, mask)
-        return self.output(self.intermediate(x), x)
+        self.intermediate = bert.Widened(hidden, feed_forward)
+        self.output = bert.Residual(feed_forward, hidden, eps, Dropout(dropout))
 
 
 class BertEncoder(nn.Module):
