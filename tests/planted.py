@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import h5py
 import numpy as np
 import torch
 from given import fig
@@ -13,7 +14,7 @@ from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.search import SearchSettings
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.io.hdf5 import Room, write_features
-from verified.io.jsonl import write_jsonl
+from verified.io.jsonl import read_jsonl, write_jsonl
 
 COLOURS = ("red", "green", "blue", "pink", "grey", "black", "white", "orange")
 SHAPES = ("ball", "box", "star", "ring", "cross", "cube", "disc", "arrow")
@@ -73,6 +74,32 @@ def plant(
     write_features(planted.video, {"dim": VIDEO_DIM}, clips)
     write_features(planted.text, {"dim": TEXT_DIM}, tokens)
     return planted
+
+
+def write_highlights(folder: Path) -> None:
+    """Two splits in QVHighlights' form, every third query with three windows, and features of clips of two seconds."""
+    folder.mkdir()
+    splits = {"train": plant(folder, 30, seed=1), "val": plant(folder, 12, seed=2)}
+    for split, files in splits.items():
+        rows = []
+        for number, row in enumerate(read_jsonl(files.annotations)):
+            start, end, seconds = (2 * value for value in (*row["time"], row["duration"]))
+            windows = [[start, end], [0, 3], [seconds - 2, seconds]][: 3 if number % 3 == 0 else 1]
+            values = {"qid": row["desc_id"], "query": row["cog_desc"], "duration": seconds, "vid": row["video"]}
+            rows.append(values | {"relevant_windows": windows})
+        write_jsonl(folder / f"{split}.jsonl", rows)
+    merge(folder / "video.h5", *(files.video for files in splits.values()))
+    merge(folder / "text-cog.h5", *(files.text for files in splits.values()))
+
+
+def merge(target: Path, *sources: Path) -> None:
+    """One feature file with the keys of several."""
+    with h5py.File(target, "w") as out:
+        for source in sources:
+            with h5py.File(source) as file:
+                out.attrs.update(file.attrs)
+                for key in file:
+                    out[key] = file[key][()]
 
 
 def small_model(name: str, **options) -> RetrievalModel:

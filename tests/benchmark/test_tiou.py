@@ -42,6 +42,7 @@ def test_from_four_annotators_on_two_must_agree_with_an_answer(annotators, expec
     spans[0, :annotators] = [(10, 15), (10, 11), (20, 25), (20, 25), (25, 30)][:annotators]
     lists = Lists(np.array([[3]]), np.array([[10.0]]), np.array([[15.0]]), np.array([[0.5]]))
     assert agreed_overlap(Truth(np.array([7]), np.array([3]), spans), lists) == pytest.approx(expected)
+    assert agreed_overlap(Truth(np.array([7]), np.array([3]), spans, windows=True), lists) == 1.0
 
 
 def test_on_mads_grid_precision_decides_what_reaches_a_threshold():

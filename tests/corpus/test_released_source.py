@@ -82,6 +82,43 @@ def test_ids_count_on_over_the_splits_of_a_collection_without_ids(listed, folder
     assert resolve(source, listed).kind == "cog"
 
 
+OWN = {
+    "txt": "v 3.5 1.25##a ball moves\n",
+    "json": {"v": {"duration": 10.0, "timestamps": [[1.25, 3.5]], "sentences": ["a ball moves"]}},
+    "tvr": {"vid_name": "v", "ts": [1.25, 3.5], "desc_id": 6, "duration": 10.0, "desc": "a ball moves", "type": "vt"},
+    "qvhighlights": {
+        "vid": "v",
+        "relevant_windows": [[1.25, 3.5], [7, 8]],
+        "qid": 6,
+        "duration": 10.0,
+        "query": "a ball moves",
+    },
+    "cog": {"video": "v", "time": [1.25, 3.5], "desc_id": 6, "duration": 10.0, "cog_desc": "a ball moves"},
+}
+
+
+@pytest.mark.parametrize("form", OWN)
+def test_a_users_annotations_are_read_in_the_form_of_their_benchmark(form, tmp_path):
+    text = OWN[form] if form == "txt" else json.dumps(OWN[form]) + "\n"
+    (tmp_path / f"dev.{form if form in ('txt', 'json') else 'jsonl'}").write_text(text)
+    source = release("mine", ("dev",), tmp_path)
+    if form == "txt":
+        with refused("dev.csv is not there"):
+            resolve(source)
+        (tmp_path / "dev.csv").write_text("id,length\nv,10.0\n")
+    assert resolve(source).kind == "cog"
+    (row,) = read_release(source, "dev")
+    wanted = OWN["cog"] | {"desc_id": 0 if form in ("txt", "json") else 6}
+    assert row == wanted | ({"windows": [[1.25, 3.5], [7, 8]]} if form == "qvhighlights" else {})
+
+
+def test_a_row_without_a_span_is_refused_by_its_number(tmp_path):
+    rows = [OWN["qvhighlights"], OWN["qvhighlights"] | {"qid": 7, "relevant_windows": []}]
+    (tmp_path / "dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with refused("'relevant_windows' holds no [start, end]", file="dev.jsonl", row=2):
+        read_release(release("mine", ("dev",), tmp_path), "dev")
+
+
 def test_moments_are_clamped_or_excluded_and_reconcile():
     def row(number, start, end):
         return {"video": "v", "time": [start, end], "desc_id": number, "duration": 10.0, "cog_desc": "a ball moves"}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import yaml
 from media import scenes, write_video
+from planted import write_highlights
 from running import NANO, PROJECT
 from tvr_lists import COUNT, lists
 from whole_truths import published_files
@@ -26,7 +27,12 @@ vehicles drive along a street:
   static_negatives: [vehicles drive along a river, boats drive along a street]
   dynamic_negatives: [vehicles stop in a street, vehicles turn in a street]
 """
-MORE = {"answers.yaml": SECOND}
+TRAINING = """
+  training:
+    xml: {steps: 6, batch: 16, options: {hidden: 32}}
+    reloclnet: {steps: 5, batch: 12, options: {hidden: 24}}
+"""
+MORE = {"answers.yaml": SECOND, "given.yaml": TRAINING}
 """Text that the reader of a page adds to a file that it shows in part."""
 
 
@@ -73,6 +79,11 @@ def own_model(folder: Path) -> None:
     shutil.copy(PROJECT / "examples" / "mean_pooling.py", folder / "my_model.py")
 
 
+def annotations_and_features(folder: Path) -> None:
+    """QVHighlights' queries, some with several windows, and features of clips of two seconds."""
+    write_highlights(folder / "mine")
+
+
 def submissions(folder: Path) -> None:
     """Ground truths and submissions of each published form, by the names of the page on benchmarks."""
     own_model(folder)
@@ -104,6 +115,7 @@ MATERIAL = {
     "docs/conformance.md": Material(make=own_model),
     "docs/data-set.md": Material(("kitchen",)),
     "docs/debugging.md": Material(("demo",)),
+    "docs/given.md": Material(make=annotations_and_features),
     "docs/integrity.md": Material(("kitchen",)),
     "docs/models.md": Material(("demo",)),
     "docs/own-corpus.md": Material(make=kitchen_videos),

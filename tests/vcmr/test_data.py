@@ -36,6 +36,18 @@ def videos_of(files, context=CLIPS, model=XML):
     return Videos(files.video, read_moments(files.annotations, "fig").videos, model, context, 1.0)
 
 
+def test_each_window_of_a_query_is_a_moment_to_learn_from(files):
+    rows = read_jsonl(files.annotations)
+    rows[4]["windows"] = [[7.0, 9.0], [1.0, 2.5]]
+    write_jsonl(files.annotations, rows)
+    moments = read_moments(files.annotations, "fig")
+    learnt = moments.by_window()
+    assert len(learnt) == len(moments) + 1 and learnt.spans is None
+    assert learnt.desc_id[3:7].tolist() == [rows[n]["desc_id"] for n in (3, 4, 4, 5)]
+    assert learnt.time[4:6].tolist() == rows[4]["windows"] and learnt.time[6].tolist() == rows[5]["time"]
+    assert learnt.caption[5] == rows[4]["fig_desc"]
+
+
 @pytest.mark.parametrize(
     ("array", "of_video", "of_text"),
     [

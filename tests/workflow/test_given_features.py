@@ -1,13 +1,14 @@
 """The benchmark from annotations and feature files alone, as with the authors' archives: no video is read."""
 
 import json
+import re
 import shutil
 
-import h5py
 import pytest
 import yaml
-from planted import CLIPS, plant
-from running import snakemake
+from pages.material import MORE
+from planted import CLIPS, merge, plant, write_highlights
+from running import PROJECT, snakemake
 
 from verified.benchmark.vcmr.evaluate import evaluate_files
 
@@ -47,11 +48,21 @@ def test_xml_is_trained_and_tested_from_given_files(tmp_path):
     assert set(scored) == set(metrics["metrics"])
 
 
-def merge(target, *sources):
-    """One feature file with the keys of several."""
-    with h5py.File(target, "w") as out:
-        for source in sources:
-            with h5py.File(source) as file:
-                out.attrs.update(file.attrs)
-                for key in file:
-                    out[key] = file[key][()]
+@pytest.mark.slow
+def test_queries_with_several_windows_and_one_kind_of_caption(tmp_path):
+    """As the page says: each window of a query is learnt from, any is right; fine captions are not asked for."""
+    write_highlights(tmp_path / "mine")
+    page = (PROJECT / "docs" / "given.md").read_text(encoding="utf-8")
+    shown = re.search(r"```yaml\n(name: given\n.*?)```", page, re.DOTALL)
+    (tmp_path / "given.yaml").write_text(shown[1] + MORE["given.yaml"])
+    done = snakemake(tmp_path, "--cores", "2", "results/tables", config=tmp_path / "given.yaml")
+    assert done.returncode == 0, done.stdout[-6000:]
+    base = tmp_path / "results" / "given" / "mine"
+    trained = [path.relative_to(base).parts[1:3] for path in base.rglob("checkpoint.safetensors")]
+    assert sorted(trained) == [("reloclnet", "cog"), ("xml", "cog")]
+    tested = base / "retrieval" / "xml" / "cog" / "seed-2018" / "cog"
+    metrics = json.loads((tested / "metrics.json").read_text())
+    truth, submission = base / "annotations" / "cog" / "val.jsonl", tested / "submission.json.gz"
+    for task, values in evaluate_files(truth, submission, nms_threshold=0.6).metrics.items():
+        assert values == {name: metrics["metrics"][task][name.replace("-", "/")] for name in values}, task
+    assert "Mine" in (tmp_path / "results" / "tables" / "main-4.md").read_text()

@@ -65,6 +65,17 @@ def test_csv_is_read_back_with_every_number(collection, tmp_path):
     assert rows == collection.splits["train"]
 
 
+def test_qvhighlights_form_has_all_windows_of_a_query(tmp_path):
+    rows = [annotation(4, "train", "v", 1.5, 4.0, "one"), annotation(9, "train", "w", 2.0, 3.0, "two")]
+    rows[1]["windows"] = [[2.0, 3.0], [0.5, 1.25]]
+    folder = written("qvhighlights", tmp_path, collect(rows, ("train",), ABOUT))
+    back = read_split({"qvhighlights": folder / "train.jsonl"})
+    assert [(row["desc_id"], row["time"], row.get("windows")) for row in back] == [
+        (4, [1.5, 4.0], None),
+        (9, [2.0, 3.0], [[2.0, 3.0], [0.5, 1.25]]),
+    ]
+
+
 def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, capsys):
     folder = written("tvr", tmp_path, collection)
     index = read_json(folder / "video2dur_idx.json")

@@ -27,7 +27,7 @@ COLUMNS = {
 """Columns of a row and the type of their values; those after `cog_desc` may be None.
 
 `caption_id` is unique; it is the moment's `desc_id` for its first caption, and a number above all of these for
-any other. `rank` counts the captions of a moment from 1.
+any other. `rank` counts the captions of a moment from 1. A row of a query with several spans also has its `windows`.
 """
 
 
@@ -135,4 +135,5 @@ def _row(number: int, rank: int, moment: Mapping, caption: Mapping, reviewers: M
         "decision": review.get("decision"),
         "reviewers": ", ".join(reviewers[name] for name in review.get("reviewers", ())) or None,
         "reviewed": review.get("when"),
+        **({"windows": moment["windows"]} if "windows" in moment else {}),
     }

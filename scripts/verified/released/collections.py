@@ -10,7 +10,7 @@ from typing import Protocol
 from verified.errors import InputError
 from verified.io.jsonl import Row
 from verified.released.files import SOURCES, SourceFile, collections, how_to_get, verify
-from verified.released.formats import read_split
+from verified.released.formats import own_form, read_split
 from verified.runtime.project import near
 
 DOWNLOADS = Path("resources/released")
@@ -67,8 +67,8 @@ class Release:
 def resolve(source: Collected, listed: Path | None = None) -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
-    A collection that `config/sources.csv` does not list is a user's own: ``SPLIT.jsonl`` files in `released_dir`, in
-    FIG form. Raises InputError for an unknown collection or split, and when no split is available.
+    A collection that `config/sources.csv` does not list is a user's own: files of each split in `released_dir`, in the
+    forms of `released.formats`. Raises InputError for an unknown collection or split, and when no split is available.
     """
     return _resolve(source.collection, source.splits, source.released_dir, getattr(source, "sources", None), listed)
 
@@ -86,7 +86,7 @@ def _resolve(
     if collection in known:
         published = known[collection]
     elif released_dir and splits:
-        published = {split: (_user_file(collection, split),) for split in splits}
+        published = {split: _user_files(collection, split, Path(released_dir)) for split in splits}
     else:
         near = difflib.get_close_matches(collection, known, n=1)
         raise InputError(
@@ -129,8 +129,16 @@ def downloads(sources: Iterable[object]) -> Iterator[tuple[Path, SourceFile]]:
             yield from ((DOWNLOADS / file.place, file) for files in collection.values() for file in files)
 
 
-def _user_file(collection: str, split: str) -> SourceFile:
-    return SourceFile(collection, split, "", "fig", f"{split}.jsonl", "", "", None, None, "", "own")
+def _user_files(collection: str, split: str, folder: Path) -> tuple[SourceFile, ...]:
+    """SPLIT.jsonl, SPLIT.json, or SPLIT.txt beside SPLIT.csv with the lengths of the videos."""
+    places = (f"{split}.{ending}" for ending in ("jsonl", "json", "txt"))
+    place = next((place for place in places if (folder / place).is_file()), f"{split}.jsonl")
+    forms = {own_form(folder / place) if (folder / place).is_file() else "fig": place}
+    if "charades-sta" in forms:
+        forms["charades-csv"] = f"{split}.csv"
+    return tuple(
+        SourceFile(collection, split, "", form, file, "", "", None, None, "", "own") for form, file in forms.items()
+    )
 
 
 def _is_present(file: SourceFile, folder: Path, local: bool) -> bool:

@@ -10,6 +10,10 @@
   `annotator_times` has all of them, by the same rule. The file has no durations: the five-second segments of the video
   are used. Videos lose their suffix. The FIG files agree with this reading in every row; they lack five moments of val
   (28302, 28662, 46074, 46306, 47536) and eight of test (9398, 11040, 22899, 35552, 35911, 44154, 44458, 45273).
+- tvr: JSON Lines of `vid_name`, `ts`, `desc_id`, `duration`, `desc`.
+- qvhighlights: JSON Lines of `vid`, `relevant_windows`, `qid`, `duration`, `query`. `windows` has all spans of a query
+  that has several, `time` is the first.
+- cog: FIG JSON Lines with coarse captions alone.
 
 Charades-STA and ActivityNet Captions have no ids: they count from `first_id` in file order.
 """
@@ -21,14 +25,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from verified.errors import InputError
-from verified.io.fig import COG_KEYS, read_fig
+from verified.io.fig import COG_KEYS, checked_rows, read_fig
 from verified.io.files import checked
-from verified.io.jsonl import finite, is_span, read_json
+from verified.io.jsonl import finite, is_span, iterate_jsonl, read_json
 
 SEGMENT_SECONDS = 5
 PEEKED = 2**16
 """Bytes read to recognise a form."""
 CHARADES_LINE = re.compile(r"(\S+) (\S+) (\S+)##(.*\S.*)")
+ROWS = {
+    "tvr": ("vid_name", "ts", "desc_id", "duration", "desc"),
+    "qvhighlights": ("vid", "relevant_windows", "qid", "duration", "query"),
+}
+"""Keys of the forms of JSON Lines, in the order of `COG_KEYS`."""
 
 
 def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
@@ -41,6 +50,10 @@ def read_split(files: dict[str, Path], first_id: int = 0) -> list[dict]:
         return _rows(_activitynet_captions(files["activitynet-captions"]), first_id)
     if "didemo" in files:
         return list(_didemo(files["didemo"]))
+    if "cog" in files:
+        return read_fig(files["cog"], COG_KEYS)
+    for form in ROWS.keys() & files:
+        return _json_lines(files[form], form)
     raise InputError(f"no reader for the formats {', '.join(files)}")
 
 
@@ -57,6 +70,14 @@ def published_form(path: Path) -> str | None:
     if text.startswith("{") and all(f'"{key}"' in text for key in ("timestamps", "sentences")):
         return "activitynet-captions"
     return None
+
+
+def own_form(path: Path) -> str:
+    """The format of a user's file of annotations: a `published_form`, or by the keys of its first row."""
+    if form := published_form(path):
+        return form
+    row = next(iterate_jsonl(path), {})
+    return next((form for form, keys in ROWS.items() if keys[0] in row), "fig" if "fig_desc" in row else "cog")
 
 
 def published_moments(path: Path) -> list[dict] | None:
@@ -161,6 +182,20 @@ def _didemo(path: Path) -> Iterator[dict]:
         values = (video.rsplit(".", 1)[0], span, desc_id, float(SEGMENT_SECONDS * segments), text)
         spans = [[SEGMENT_SECONDS * start, SEGMENT_SECONDS * (end + 1)] for start, end in times]
         yield {**dict(zip(COG_KEYS, values, strict=True)), "annotator_times": spans}
+
+
+def _json_lines(path: Path, form: str) -> list[dict]:
+    rows = []
+    for number, row in enumerate(iterate_jsonl(path, ROWS[form]), start=1):
+        values = dict(zip(COG_KEYS, (row[key] for key in ROWS[form]), strict=True))
+        windows = values["time"] if form == "qvhighlights" else [values["time"]]
+        if not isinstance(windows, list) or not windows or not all(map(is_span, windows)):
+            raise InputError(
+                f"{ROWS[form][1]!r} holds no [start, end] in seconds", file=path, row=number, remedy="correct the row"
+            )
+        windows = [sorted(window) for window in windows]
+        rows.append(values | {"time": windows[0]} | ({"windows": windows} if len(windows) > 1 else {}))
+    return checked_rows(rows, path, COG_KEYS)
 
 
 def _key(value: object, key: str, path: Path, place: str):

@@ -22,7 +22,8 @@ TVR_TEXT = (
 QVHIGHLIGHTS_TEXT = (
     "SPLIT.jsonl in the form of QVHighlights as codes for moments read it, lighthouse among them (qid, query, duration,"
     " vid, relevant_windows). There are no saliency_scores and relevant_clip_ids: how well each clip shows a query only"
-    " people can say, and these codes do without them, as for Charades-STA."
+    " people can say, and these codes do without them, as for Charades-STA. The code of Moment-DETR learns from such a"
+    " file if its path contains subs_train."
 )
 ACTIVITYNET_TEXT = (
     "SPLIT.json in the form of ActivityNet Captions, {video: {duration, timestamps, sentences}}; `caption_ids` beside"
@@ -69,7 +70,7 @@ def write_qvhighlights(folder: Path, collection: Collection) -> None:
                     "query": caption_of(row),
                     "duration": row["duration"],
                     "vid": row["video"],
-                    "relevant_windows": [[row["start"], row["end"]]],
+                    "relevant_windows": row.get("windows", [[row["start"], row["end"]]]),
                 }
                 for row in rows
             ),

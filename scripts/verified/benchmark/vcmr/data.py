@@ -4,7 +4,7 @@ captions, for models that read those instead of features (HERO).
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, Protocol
@@ -46,6 +46,8 @@ class Moments:
     file: Path
     spans: np.ndarray | None = None
     """[Q, A, 2] seconds: the spans of A annotators, NaN if there are fewer; None if `time` is the only span."""
+    windows: bool = False
+    """Whether `spans` are the windows of a query, each of which is right."""
     durations: dict[str, float] | None = None
     """Seconds of each video, where the file has them."""
 
@@ -54,18 +56,21 @@ class Moments:
 
     def take(self, index: np.ndarray) -> "Moments":
         """The moments at `index` [n], in the same corpus."""
-        captions = [self.caption[position] for position in index]
-        spans = None if self.spans is None else self.spans[index]
-        return Moments(
-            self.desc_id[index],
-            self.video[index],
-            self.time[index],
-            captions,
-            self.videos,
-            self.file,
-            spans,
-            self.durations,
+        return replace(
+            self,
+            desc_id=self.desc_id[index],
+            video=self.video[index],
+            time=self.time[index],
+            caption=[self.caption[position] for position in index],
+            spans=None if self.spans is None else self.spans[index],
         )
+
+    def by_window(self) -> "Moments":
+        """A moment for each window of each query, as training learns from them."""
+        if self.spans is None or not self.windows:
+            return self
+        query, window = np.nonzero(~np.isnan(self.spans[:, :, 0]))
+        return replace(self.take(query), time=self.spans[query, window], spans=None, windows=False)
 
 
 def read_moments(path: str | Path, captions: str, part: str | None = None, share: float = 0.1) -> Moments:
@@ -84,6 +89,7 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
         raise InputError("holds no moment" + (f" in its {part} part" if part else ""), file=path)
     videos = sorted({row["video"] for row in rows})
     position = {video: index for index, video in enumerate(videos)}
+    windows = any("windows" in row for row in rows)
     return Moments(
         desc_id=np.array([row["desc_id"] for row in rows], dtype=np.int64),
         video=np.array([position[row["video"]] for row in rows], dtype=np.int64),
@@ -91,16 +97,17 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
         caption=[row[key] for row in rows],
         videos=videos,
         file=path,
-        spans=_annotators(rows),
+        spans=_spans(rows, "windows" if windows else "annotator_times"),
+        windows=windows,
         durations={row["video"]: row["duration"] for row in rows},
     )
 
 
-def _annotators(rows: list[dict]) -> np.ndarray | None:
-    """Spans of rows by `annotator_times`, [Q, A, 2]; the one span of a row without them."""
-    if not any(row.get("annotator_times") for row in rows):
+def _spans(rows: list[dict], key: str) -> np.ndarray | None:
+    """Spans of rows by `key`, [Q, A, 2]; the one span of a row without them."""
+    if not any(row.get(key) for row in rows):
         return None
-    times = [row.get("annotator_times") or [row["time"]] for row in rows]
+    times = [row.get(key) or [row["time"]] for row in rows]
     spans = np.full((len(rows), max(map(len, times)), 2), np.nan)
     for number, spans_of_row in enumerate(times):
         spans[number, : len(spans_of_row)] = spans_of_row

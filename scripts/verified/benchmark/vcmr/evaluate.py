@@ -126,7 +126,8 @@ def _truth(
     for row, moment in enumerate(tested):
         spans[row, : len(moment.spans)] = moment.spans
     kinds = np.array([moment.kind for moment in tested]) if types else None
-    return Truth(np.array(ids), np.array([index[moment.video] for moment in tested]), spans, kinds)
+    videos = np.array([index[moment.video] for moment in tested])
+    return Truth(np.array(ids), videos, spans, kinds, any(moment.windows for moment in tested))
 
 
 def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, notes: list[str]) -> None:

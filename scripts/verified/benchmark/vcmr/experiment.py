@@ -213,7 +213,7 @@ def test_model(
 def _training_moments(files: Files, captions: str, settings: RankingSettings) -> dict[str, Moments]:
     share = settings.held_out_share
     return {
-        "train": read_moments(files["train"], captions, "rest" if share else None, share),
+        "train": read_moments(files["train"], captions, "rest" if share else None, share).by_window(),
         "selection": read_moments(files["selection"], captions, HELD_OUT if share else None, share),
     }
 

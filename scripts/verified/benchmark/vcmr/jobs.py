@@ -9,8 +9,10 @@ from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of
 from verified.config.params import deciding
 from verified.config.retrieval import Training, model_module
+from verified.config.sources import ReleasedSource
 from verified.corpus.splits import HELD_OUT
 from verified.layout import Layout
+from verified.released.collections import resolve
 from verified.runtime.digest import modules_digest
 from verified.runtime.resources import CRITICAL_PATH
 from verified.runtime.wildcards import key_of
@@ -88,7 +90,9 @@ def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str
         return runs
     if source.given_features is None:
         return []
-    return [run for run in runs if "fig-lowest" not in run]
+    coarse = isinstance(source, ReleasedSource) and resolve(source).kind == "cog"
+    without = {"fig-lowest", "fig"} if coarse else {"fig-lowest"}
+    return [run for run in runs if without.isdisjoint(run)]
 
 
 def run_folders(settings: Config, dataset: str, run: tuple[str, str, str]) -> list[str]:

@@ -43,9 +43,11 @@ class Truth:
     video: np.ndarray
     """[Q] int64 video index, in the numbering of the lists."""
     spans: np.ndarray
-    """[Q, A, 2] seconds, NaN where a query has fewer than A annotated spans. Of four or more spans, two must agree."""
+    """[Q, A, 2] seconds, NaN where a query has fewer than A annotated spans."""
     kind: np.ndarray | None = None
     """[Q] query types v, t, vt of TVR, or None."""
+    windows: bool = False
+    """Whether each span is right alone; else two of four or more spans, those of annotators, must agree."""
 
     def __len__(self) -> int:
         return len(self.desc_id)
@@ -53,7 +55,7 @@ class Truth:
     def take(self, index: np.ndarray) -> "Truth":
         """The queries at `index` [n]."""
         kind = None if self.kind is None else self.kind[index]
-        return Truth(self.desc_id[index], self.video[index], self.spans[index], kind)
+        return Truth(self.desc_id[index], self.video[index], self.spans[index], kind, self.windows)
 
 
 @dataclass
@@ -152,6 +154,8 @@ def agreed_overlap(truth: Truth, lists: Lists) -> np.ndarray:
     if len(overlaps) == 1:
         return overlaps[0]
     overlaps.sort(axis=0)
+    if truth.windows:
+        return overlaps[-1]
     two_must_agree = (~np.isnan(truth.spans[:, :, 0])).sum(axis=1) >= 4
     return np.where(two_must_agree[:, None], overlaps[-2], overlaps[-1])
 

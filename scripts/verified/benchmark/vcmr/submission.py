@@ -57,6 +57,8 @@ class TrueMoment:
     kind: str | None = None
     duration: float | None = None
     """Seconds of the video, where the row has them."""
+    windows: bool = False
+    """Whether each span is right alone (`Truth.windows`)."""
 
 
 @dataclass
@@ -77,7 +79,7 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
     truth: dict[int, TrueMoment] = {}
     for number, row in enumerate(truth_rows(path), start=1):
         video = row.get("vid_name", row.get("video"))
-        spans = row.get("ts", row.get("annotator_times") or row.get("time"))
+        spans = row.get("ts", row.get("windows") or row.get("annotator_times") or row.get("time"))
         if not isinstance(video, str) or spans is None:
             raise InputError(
                 f"desc_id {reprlib.repr(row['desc_id'])} names no moment",
@@ -89,7 +91,8 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
         if desc_id in truth:
             remedy = "keep one row of each desc_id; spans of several annotators are a list in `ts`"
             raise InputError(f"desc_id {desc_id} is also in an earlier row", file=path, row=number, remedy=remedy)
-        truth[desc_id] = TrueMoment(video, _spans(spans, path, number), row.get("type"), _duration(row))
+        spans = _spans(spans, path, number)
+        truth[desc_id] = TrueMoment(video, spans, row.get("type"), _duration(row), "windows" in row)
     if not truth:
         raise InputError("holds no query", file=path)
     return truth

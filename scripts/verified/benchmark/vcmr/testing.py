@@ -19,7 +19,7 @@ from verified.io.jsonl import write_json
 def truth_of(moments: Moments) -> Truth:
     """The answers to the queries of `moments`, with videos numbered as there."""
     spans = moments.time[:, None, :] if moments.spans is None else moments.spans
-    return Truth(moments.desc_id, moments.video, spans)
+    return Truth(moments.desc_id, moments.video, spans, windows=moments.windows)
 
 
 def write_test(

@@ -9,7 +9,7 @@ from verified.released.collections import resolve
 
 
 class ReleasedSource(SourceSection):
-    """Finished annotations in the released FIG JSONL form; no video is read."""
+    """Finished annotations; no video is read."""
 
     annotations_given: ClassVar[bool] = True
     origin: ClassVar[str] = "released annotations"
@@ -20,9 +20,13 @@ class ReleasedSource(SourceSection):
     splits: tuple[str, ...] = Field(min_length=1)
     """Splits to read, in the order they are joined; an unavailable one is omitted, and the tables say so."""
     released_dir: str | None = None
-    """Folder that holds the files already: at the places of config/sources.csv, or your own SPLIT.jsonl."""
+    """Folder that holds the files already: at the places of config/sources.csv, or your own: SPLIT.jsonl (FIG, TVR,
+    QVHighlights), SPLIT.json (ActivityNet Captions, DiDeMo), or SPLIT.txt with SPLIT.csv (Charades-STA).
+    """
     features_dir: str | None = None
-    """Folder with video.h5, text-cog.h5 and text-fig.h5 for the retrieval models; without it none is trained."""
+    """Folder with video.h5, text-cog.h5 and, for fine captions, text-fig.h5 for the retrieval models; without it none
+    is trained.
+    """
 
     def inputs(self) -> list[str]:
         return resolve(self).inputs
