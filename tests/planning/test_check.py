@@ -154,6 +154,7 @@ def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
         "ending: .gif 1 (moving pictures are not read: convert them",
     ):
         assert words in shown, words
+    assert "datasets.sub" not in shown
     write_jsonl("moments.jsonl", [{"video": "street", "start": 0, "end": 1, "caption": "bars go"}] * 3)
     shown = "\n".join(check(capsys, "--offline")[1])
     assert "2 rows repeat an earlier one" in shown and "in several splits" not in shown

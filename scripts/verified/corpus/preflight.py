@@ -266,8 +266,8 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
         message = f"files that are no videos by their ending: {others}"
         yield Finding("note", f"{key}.videos", message, other_files_remedy(others))
     if folder.refused:
-        name, _, detail = folder.refused[0]
-        message = f"{len(folder.refused)} names in the folder are not used, first {name}: {detail}"
+        unused, _, detail = folder.refused[0]
+        message = f"{len(folder.refused)} names in the folder are not used, first {unused}: {detail}"
         yield Finding("note", f"{key}.videos", message, "copy the videos into the folder, or name theirs")
     yield from repetition_findings(moments, f"{key}.moments")
     yield from caption_findings(moments, f"{key}.moments")
@@ -276,7 +276,7 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
         if selection and name in selection.datasets(settings):
             paths = sorted(folder.paths[video] for video in {row["video"] for row in moments})
             usable = yield from selection.findings(settings, name, usable, paths)
-    if division:  # like a run: split the usable videos
+    if division and usable:  # like a run: split the usable videos
         moments = usable = divide(usable, dataset.spans.model_dump(), division)
         divided = f"whole videos, copies with them, are divided by the seed into {_splits(moments)}"
         yield Finding("note", f"{key}.moments", f"no row names a split: {divided}", "or give the rows a column `split`")
