@@ -12,9 +12,9 @@ from given import fig
 from media import counted, write_video
 from PIL import Image
 
-from verified.benchmark.answers import Query
 from verified.benchmark.comparison.page import write_comparison
 from verified.benchmark.comparison.runs import Run
+from verified.benchmark.submissions import Query
 from verified.io.pages import still_page
 from verified.people.pages import STUDY, Page, write_pages
 from verified.report.captions import Thumbnails, generated_rows, write_browser

@@ -70,16 +70,21 @@ def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
     assert len(changed(before, states())) == 1, "the row whose id was used before is left out"
 
 
+def next_start():
+    for name in ("list_videos", "_folder_now", "video_states", "_paths_by_shard", "_shard_states", "_scene_states"):
+        getattr(shards, name).cache_clear()
+
+
 def states_of_shards():
     """What a start tells of each shard and of the folder; the next start is another process."""
-    shards.next_start()
+    next_start()
     source = FolderSource(kind="folder", videos="videos", moments="moments.jsonl")
     return [shard_state(source, shard, SHARDS) for shard in shard_names(SHARDS)], folder_state(source)
 
 
 def test_a_replaced_video_changes_the_state_of_its_shard_alone(source):
     def told():
-        shards.next_start()
+        next_start()
         return [videos_state("videos", shard, SHARDS) for shard in shard_names(SHARDS)]
 
     before = told()

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.answers import Answers, Query
 from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.lists import suppress_spans
-from verified.benchmark.submissions import Spans, match, span_notes
+from verified.benchmark.submissions import Answers, Query, Spans, match, span_notes
 from verified.benchmark.tiou import first_ranks
 from verified.benchmark.vcmr.submission import read_submission
 from verified.errors import InputError

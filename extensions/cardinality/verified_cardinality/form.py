@@ -14,7 +14,7 @@ from verified.errors import InputError
 from verified.io.jsonl import Row
 
 if TYPE_CHECKING:
-    from verified.benchmark.answers import GroundTruth
+    from verified.benchmark.submissions import GroundTruth
 
 TITLES = {"EtF1": "EtF1", "C-Acc": "count accuracy", "G-mAP": "G-mAP", "AUROC": "rejection AUROC"}
 

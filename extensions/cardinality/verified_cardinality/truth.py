@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.submissions import first_row, rows_by_id
-from verified.benchmark.vcmr.answers import MomentTruth
+from verified.benchmark.vcmr.evaluate import MomentTruth
 from verified.errors import InputError
 from verified.io.files import checked
 from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json

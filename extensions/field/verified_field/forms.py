@@ -10,7 +10,7 @@ from verified.cli.form import Form, Span, brackets, note
 from verified.io.jsonl import Row
 
 if TYPE_CHECKING:
-    from verified.benchmark.answers import GroundTruth
+    from verified.benchmark.submissions import GroundTruth
 
 OTHERS = {"ans", "options", "question", "category", "kind"}
 """Keys that queries for windows have not."""

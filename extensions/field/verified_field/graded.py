@@ -20,9 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.answers import Answers, Query
 from verified.benchmark.intervals import mean_of_training
-from verified.benchmark.submissions import match
+from verified.benchmark.submissions import Answers, Query, match
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.submission import read_submission
 from verified.errors import InputError

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.answers import Answers, Query
 from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.submissions import (
+    Answers,
+    Query,
     Spans,
     WindowAnswer,
     first_row,

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.answers import Answers, Query
 from verified.benchmark.lists import suppress_spans
-from verified.benchmark.submissions import match
+from verified.benchmark.submissions import Answers, Query, match
 from verified_longform.annotations import check_rows, read_mad
 from verified_longform.recall import DEPTH, IOUS, KS, first_hits
 from verified_longform.submission import read_submission

@@ -10,7 +10,7 @@ from verified.cli.form import Form
 from verified.io.jsonl import Row
 
 if TYPE_CHECKING:
-    from verified.benchmark.answers import GroundTruth
+    from verified.benchmark.submissions import GroundTruth
 
 TIMES = option(
     "--times",

@@ -13,13 +13,13 @@ from verified.config.datasets import Spans
 from verified.config.generation import EngineSettings
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_jsonl
-from verified.lmm.engines.scoring import Scoring
 from verified.lmm.request import Request
 from verified_rextime.answer import continuation
 from verified_rextime.fine_tune_lmm import lengthen
 from verified_rextime.ground import fine_tune, ground
 from verified_rextime.results import System, score_all
 from verified_rextime.rows import Question
+from verified_rextime.scoring import Scoring
 from verified_rextime.tables import results_table
 
 

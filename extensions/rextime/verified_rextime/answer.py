@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping
 from verified.config.generation import Generation
 from verified.errors import InputError
 from verified.lmm.client import Call
-from verified.lmm.parsing import span_of
 from verified.lmm.request import Engine, Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified_rextime.config import FREE
 from verified_rextime.generate import option_lines, whole_video_calls
 from verified_rextime.rows import LETTERS
-from verified_rextime.tasks import ANSWER_WITH_SPAN, FREE_ANSWER, LOCATE, SCORING
+from verified_rextime.tasks import ANSWER_WITH_SPAN, FREE_ANSWER, LOCATE, SCORING, span_of
 
 TASKS = {
     "answer_with_span": (ANSWER_WITH_SPAN,),
@@ -143,7 +142,8 @@ def engines_for(
     scores, role = SCORING in tasks_for(protocol, questions), generation.video_lmm
     if not scores and adapter is None:
         return {}
-    from verified.lmm.engines.scoring import Scoring, Transformers
+    from verified.lmm.engines.transformers import Transformers
+    from verified_rextime.scoring import Scoring
 
     if not scores:
         return {"video_lmm": Transformers(role, generation.threads, adapter)}

@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from verified.benchmark.answers import Answers, Query
 from verified.benchmark.intervals import compare_paired, mean_of_training
-from verified.benchmark.submissions import list_some, match
+from verified.benchmark.submissions import Answers, Query, list_some, match
 from verified.errors import InputError
 from verified_rextime.metrics import Scores, ceiling, measures, official_result, score
 from verified_rextime.rows import LETTERS, Mode, Prediction, Question, read_questions, read_submission

@@ -29,7 +29,6 @@ from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.client import MediaError
-from verified.lmm.engines.scoring import before_continuation, lengthen
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import Prompt, read_prompts
 from verified.lmm.request import Request
@@ -39,6 +38,7 @@ from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
 from verified_rextime.answer import continuation
 from verified_rextime.config import Lora
+from verified_rextime.scoring import before_continuation, lengthen
 from verified_rextime.tasks import LOCATE, SCORING
 
 WARM_UP = 0.03

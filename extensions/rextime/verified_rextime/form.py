@@ -10,7 +10,7 @@ from verified.cli.form import Form, brackets, note
 from verified.io.jsonl import Row
 
 if TYPE_CHECKING:
-    from verified.benchmark.answers import GroundTruth
+    from verified.benchmark.submissions import GroundTruth
 
 QUESTION_KEYS = {"ans", "options", "question", "category", "kind"}
 """Keys that questions have and other rows with `qid` have not."""

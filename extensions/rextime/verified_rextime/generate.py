@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 
 from verified.captions.clips import span_calls
 from verified.lmm.client import Call
-from verified.lmm.parsing import span_of
 from verified.lmm.prompts import quote
 from verified.lmm.request import Outcome
 from verified.lmm.session import Session
@@ -20,7 +19,7 @@ from verified.lmm.tasks import Task
 from verified.runtime.seeds import derive_seed
 from verified_rextime.config import Rextime, Routing
 from verified_rextime.rows import LETTERS
-from verified_rextime.tasks import EVENT_PAIR, OPTIONS, QUESTIONS, RELATED_EVENT, SCORES, VERIFICATION
+from verified_rextime.tasks import EVENT_PAIR, OPTIONS, QUESTIONS, RELATED_EVENT, SCORES, VERIFICATION, span_of
 
 Span = tuple[float, float]
 

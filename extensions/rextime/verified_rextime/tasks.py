@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from verified.lmm.parsing import best_object, normalise_keys, read_log_probability, span, span_in_words
+from verified.lmm.parsing import best_object, normalise_keys, span, span_in_words
 from verified.lmm.request import Parsed, Reply, Request
 from verified.lmm.tasks import TEXT, Task, object_schema
 
@@ -29,6 +29,20 @@ LETTERS = (
     re.compile(rf"\b({ALONE})"),
 )
 """Positions of an answer's letter, surest first: at its beginning, after "answer is", in brackets, elsewhere."""
+
+
+def span_of(text: str) -> tuple[float, float]:
+    """The two times of a text that `span` wrote."""
+    start, end = text.split()
+    return float(start), float(end)
+
+
+def read_log_probability(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
+    """The mean log-probability of a continuation, as `scoring` writes it."""
+    value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
+    if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
+        return Parsed(sections={"mean_log_probability": repr(float(value))}, form="json")
+    return Parsed(missing=1, form="none")
 
 
 def sentence(value: object) -> str | None:
@@ -321,7 +335,7 @@ SCORING = _task(
     1,
     mean_log_probability="-1",
 )
-"""An option after the question, scored by an engine that gives log-probabilities (engines/scoring.py)."""
+"""An option after the question, scored by an engine that gives log-probabilities (see `scoring`)."""
 LOCATE = _task(
     "locate", "video_lmm", ("question", "duration", "frame_number"), parse_span, {"span": TEXT}, 20, span="0 1"
 )

@@ -192,7 +192,7 @@ def asked(address, source="127.0.0.1") -> bytes:
 SERVING = """
 from argparse import Namespace
 from starlette.applications import Starlette
-from verified.cli.serving import run_server
+from verified_search.cli import run_server
 run_server(Starlette(), Namespace(host="127.0.0.1", port=0), lambda address: address)
 """
 
@@ -200,7 +200,7 @@ run_server(Starlette(), Namespace(host="127.0.0.1", port=0), lambda address: add
 def test_the_server_answers_at_its_address_and_ends_at_once():
     """Also where the signal was ignored before, as it is for commands that a shell starts behind `&`."""
     command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{SERVING}"]
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'extensions/search'}"}
     for asks in (False, True):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             try:
@@ -214,8 +214,8 @@ def test_the_server_answers_at_its_address_and_ends_at_once():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="one address of loopback elsewhere")
 def test_silent_clients_of_one_address_keep_no_others_away():
-    bounded = f"import verified.io.serving\nverified.io.serving.is_loopback = lambda address: False\n{SERVING}"
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    bounded = f"import verified_search.serving\nverified_search.serving.is_loopback = lambda address: False\n{SERVING}"
+    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'extensions/search'}"}
     with subprocess.Popen(
         [sys.executable, "-c", bounded], stdout=subprocess.PIPE, text=True, env=environment
     ) as process:

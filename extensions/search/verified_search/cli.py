@@ -1,10 +1,13 @@
 """Search: find moments of a corpus by a sentence."""
 
 import argparse
+import contextlib
 import json
 import os
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.cli.command import (
     JSON,
@@ -17,9 +20,11 @@ from verified.cli.command import (
     only_for,
     option,
 )
-from verified.cli.serving import HOST_AND_PORT, run_server
 from verified.errors import InputError
 from verified.runtime.project import locate
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 DEFAULT = "config/config.yaml"
 LONGEST_CAPTION = 100
@@ -29,6 +34,10 @@ PLACE = (
     folder("--index", "the folder of an index, in place of a configuration", metavar="FOLDER"),
 )
 """Options that identify an index of a configuration."""
+HOST_AND_PORT = (
+    option("--host", default="127.0.0.1", help="the address to serve on (default: 127.0.0.1, this machine alone)"),
+    option("--port", type=int, default=8017, help="the port (default: 8017; 0: any that is free)"),
+)
 
 
 def place_of(arguments: argparse.Namespace) -> Path:
@@ -203,3 +212,26 @@ def format_answer(answer, hint: str) -> str:
             f"  {found_by[rank - 1]:{by}}  {text}"
         )
     return "\n".join(lines)
+
+
+def run_server(app: "Starlette", arguments: argparse.Namespace, greeting: Callable[[str], str]) -> None:
+    """Serve an application at the options HOST_AND_PORT until interrupted; prints `greeting` of its address.
+
+    Raises InputError for an address in use.
+    """
+    import socket
+
+    from verified_search.serving import server
+
+    family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((arguments.host, arguments.port))
+        except (OSError, OverflowError) as error:
+            problem = f"cannot serve on {arguments.host}:{arguments.port}: {error}"
+            raise InputError(problem, remedy="name another with --port, or --port 0 for any that is free") from None
+        host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+        address = f"http://{host}:{listening.getsockname()[1]}/"
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it, without a traceback
+            server(app, lambda: print(greeting(address), flush=True)).run(sockets=[listening])

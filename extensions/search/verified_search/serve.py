@@ -25,8 +25,8 @@ from starlette.routing import Route
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.pages import script, style
-from verified.io.serving import HEADERS, is_loopback, trusted_hosts
 from verified_search.ask import Answer, Index
+from verified_search.serving import HEADERS, is_loopback, trusted_hosts
 from verified_search.store import manifest_file
 from verified_search.transcode import AT_ONCE, transcode
 

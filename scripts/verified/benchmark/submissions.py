@@ -1,4 +1,5 @@
-"""Common parts of submissions to all benchmarks: rows by id, spans in seconds, and the queries that are scored.
+"""Common parts of submissions to all benchmarks: rows by id, spans in seconds, the queries that are scored, and the
+answers to each, as comparisons need them.
 
 No evaluator refuses spans that are reversed, without length, beyond their video, or in another unit than seconds;
 `span_notes` reports them, as they are usually mistakes.
@@ -10,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -269,3 +270,57 @@ def _unit(given: Spans, true: Spans) -> str | None:
     if whole and REACH * (given.end / seconds).max() < (np.fmax(true.end, true.start) / known).max():
         return "indices of segments"
     return None
+
+
+Prediction = tuple[str, float, float]
+"""Video, start and end in seconds."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """Properties of a query in the ground truth; None where it states none."""
+
+    id: int | str
+    video: str
+    """The video, or movie, that it is about."""
+    start: float
+    end: float
+    caption: str
+    kind: str | None = None
+    duration: float | None = None
+    spans: tuple[tuple[float, float], ...] = ()
+    """All its spans, where it may have several: of annotators, or windows; `start` and `end` are the first of them."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One submission, query by query, in the order of the ground truth."""
+
+    values: dict[str, np.ndarray]
+    """{metric: [Q]} from 0 to 1."""
+    ranks: np.ndarray
+    """[Q] rank, from 1, of the first right answer at tIoU 0.5; infinity without one."""
+    first: list[Prediction | None]
+    """[Q] the first span that is answered."""
+
+
+class GroundTruth(Protocol):
+    """A ground truth in the form of one benchmark, which scores submissions in that form."""
+
+    compared: tuple[str, ...]
+    """Default metrics for comparing runs; queries are grouped by the first metric that exists."""
+    shown: tuple[str, ...]
+    """Metrics of the table of scores, which is ordered by the first."""
+    ending: str
+    """Of the name of a submission."""
+
+    def queries(self) -> list[Query]:
+        """All queries."""
+        ...
+
+    def answers(self, file: Path, nms_threshold: float | None) -> Answers:
+        """Score a submission, after suppressing spans whose tIoU with a better one exceeds `nms_threshold`.
+
+        Raises InputError unless it answers every query and no other.
+        """
+        ...

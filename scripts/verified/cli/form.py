@@ -11,7 +11,7 @@ from verified.cli.command import Option
 from verified.io.jsonl import Row
 
 if TYPE_CHECKING:
-    from verified.benchmark.answers import GroundTruth
+    from verified.benchmark.submissions import GroundTruth
 
 Recognise = Callable[[Path, Row, Path | None], bool]
 Span = tuple[float, float]

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from verified.benchmark.answers import GroundTruth
-from verified.benchmark.submissions import first_row
+from verified.benchmark.submissions import GroundTruth, first_row
 from verified.cli.form import Form, Span, brackets, note
 from verified.errors import InputError
 from verified.extension import extensions
@@ -33,7 +32,7 @@ def read_ground_truth(path: Path, submission: Path | None = None) -> GroundTruth
 
 
 def _read_moments(path: Path) -> GroundTruth:
-    from verified.benchmark.vcmr.answers import MomentTruth
+    from verified.benchmark.vcmr.evaluate import MomentTruth
 
     return MomentTruth(path)
 

@@ -91,12 +91,6 @@ def _folder_now(folder: str) -> tuple[str, bool]:
     return listing.digest, listing.settled
 
 
-def next_start() -> None:
-    """Forget cached look-ups of this process."""
-    for known in (list_videos, _folder_now, video_states, _paths_by_shard, _shard_states, _scene_states):
-        known.cache_clear()
-
-
 def folder_state(source: SourceSection) -> str | None:
     """Names of the videos in a user's folder, and a sample of each; None for a rendered one."""
     videos = source.given_videos

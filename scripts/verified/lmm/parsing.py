@@ -14,7 +14,6 @@ from typing import Any
 
 from verified.io.characters import plain
 from verified.lmm.patterns import compiled
-from verified.lmm.request import Parsed
 
 MOST_BRACKETS = 60
 """Opening brackets that are tried as the start of a value; no answer has more."""
@@ -286,22 +285,8 @@ def span(value: object) -> str | None:
     return None if start is None or end is None else f"{max(0.0, start):g} {max(0.0, end):g}"
 
 
-def span_of(text: str) -> tuple[float, float]:
-    """The two times of a text that `span` wrote."""
-    start, end = text.split()
-    return float(start), float(end)
-
-
 def span_in_words(text: str) -> str | None:
     """The first "12 to 30", "12.5 - 30" or "00:12 and 00:30" of a text; None if there is none."""
     time = r"(\d{1,4}(?::\d{2}){0,2}(?:\.\d{1,6})?)"
     match = re.search(rf"{time}\s*(?:s|sec|seconds)?\s*(?:to|and|until|[-–—,])\s*{time}", text, re.I)
     return span([match.group(1), match.group(2)]) if match else None
-
-
-def read_log_probability(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
-    """The mean log-probability of a continuation, as engines/scoring.py writes it."""
-    value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
-    if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
-        return Parsed(sections={"mean_log_probability": repr(float(value))}, form="json")
-    return Parsed(missing=1, form="none")

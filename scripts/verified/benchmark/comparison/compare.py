@@ -10,9 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
-from verified.benchmark.answers import Query
 from verified.benchmark.comparison.runs import Run
 from verified.benchmark.intervals import Paired, compare_paired, intra_class_correlation, mean_interval
+from verified.benchmark.submissions import Query
 from verified.benchmark.vcmr.results import SETTINGS
 from verified.errors import InputError
 from verified.io.characters import length_in_words

@@ -11,9 +11,9 @@ from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
 
-from verified.benchmark.answers import Query
 from verified.benchmark.comparison.compare import most_different
 from verified.benchmark.comparison.runs import Run
+from verified.benchmark.submissions import Query
 from verified.figures.canvas import LABEL, SERIES, WIDE, drawing, literal
 from verified.figures.text import wrap
 from verified.io.files import write_text

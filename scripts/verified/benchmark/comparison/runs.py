@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verified.benchmark.answers import GroundTruth, Prediction, Query
+from verified.benchmark.submissions import GroundTruth, Prediction, Query
 from verified.benchmark.vcmr.results import check_same_settings, read_metrics
 from verified.errors import InputError
 from verified.runtime.checksums import BUILT
