@@ -72,8 +72,6 @@ from verified_rextime.detr import (
 )
 from verified_rextime.models.univtg import inside_moment, normalise_encoders, projection, with_times
 
-CLIPS_AT_ONCE = 4096
-"""Clips of (query, video) pairs that are computed at once."""
 CONTRAST_TEMPERATURE = 0.5
 GRADES = 12
 """Saliency grades of QVHighlights; their number divides the contrast, which has one term for each."""
@@ -396,7 +394,7 @@ class CGDETR(RetrievalModel):
         return spans_of_windows(torch.cat([windows, likely], dim=2), mask)
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
+        return localise_in_chunks(self.localise, queries, videos, query_index, video_index)
 
     def pair_bytes(self) -> int:
         c = self.config

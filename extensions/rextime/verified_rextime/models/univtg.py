@@ -54,9 +54,6 @@ from verified.benchmark.vcmr.scoring import PAD, max_over_clips, unit
 from verified.nn.layers import Layers, Parts, whole
 from verified_rextime.detr import PositionedLayer, sine_positions, xavier
 
-CLIPS_AT_ONCE = 4096
-"""Clips of (query, video) pairs that are computed at once."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class UniVTGConfig(ModelConfig):
@@ -240,7 +237,7 @@ class UniVTG(RetrievalModel):
         return spans_of_windows(F.pad(windows, (0, 0, 0, mask.shape[1] - length)), mask)
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
+        return localise_in_chunks(self.localise, queries, videos, query_index, video_index)
 
     def pair_bytes(self) -> int:
         clips = self.config.context_clips

@@ -4,14 +4,23 @@ Shapes: B queries, V videos of each, L clips, T tokens, D hidden size. Masks are
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Encoded, Spans
-from verified.benchmark.vcmr.layers import BertEncoder, InputProjection, longest
-from verified.nn.layers import Dropout
+from verified.benchmark.vcmr.contract import (
+    Batch,
+    Encoded,
+    ModelConfig,
+    RetrievalModel,
+    Spans,
+    add_total,
+    inclusive_end,
+)
+from verified.benchmark.vcmr.layers import BertEncoder, InputProjection, longest, zero_pads
+from verified.nn.layers import Dropout, Parts
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""
@@ -19,6 +28,8 @@ PAD_LOGIT = -1e4
 """Start and end logits of pads."""
 REACH = 2
 """Clips to either side that the kernels of the start and end scores see."""
+CLIPS_AT_ONCE = 4096
+"""Clips of (query, video) pairs that are computed at once: some 25 vectors of D each, 0.3 GB at D = 768."""
 
 
 class Embeddings(nn.Module):
@@ -114,20 +125,102 @@ def localise_in_chunks(
     videos: Encoded,
     query_index: Tensor,
     video_index: Tensor,
-    clips_at_once: int,
 ) -> Spans:
     """Localise P pairs in chunks of similar video length, so that little is computed on pads and memory is bounded.
 
     `queries` and `videos` hold ``tokens`` and ``mask``; `localise` takes video tokens, their mask, query tokens and
     their mask of the pairs of a chunk; `query_index` and `video_index` [P] say which pairs. A chunk has about
-    `clips_at_once` clips, pads included.
+    `CLIPS_AT_ONCE` clips, pads included.
     """
     lengths = videos["mask"].sum(dim=1)
     order = torch.argsort(lengths[video_index], stable=True)
-    pairs = max(1, clips_at_once // videos["mask"].shape[1])
+    pairs = max(1, CLIPS_AT_ONCE // videos["mask"].shape[1])
     parts = []
     for rows in order.split(pairs):
         q, v = query_index[rows], video_index[rows]
         parts.append(localise(videos["tokens"][v], videos["mask"][v], queries["tokens"][q], queries["mask"][q]))
     back = torch.argsort(order)
     return Spans._make(None if field[0] is None else torch.cat(field)[back] for field in zip(*parts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryVideoConfig(ModelConfig):
+    """Widths and the weight of the span loss; the defaults are the official ones."""
+
+    hidden: int = 768
+    heads: int = 12
+    feed_forward: int = 3072
+    score_channels: int = 128
+    """Channels between the two convolutions of the start and end scores, and in the video head."""
+    dropout: float = 0.1
+    span_weight: float = 0.01
+    video_weight: float = 0.005
+    """Weight of the cross entropy of the video head."""
+
+
+def encoder(size: int, rows: int, config: QueryVideoConfig, token_type: int, projection: str = "linear") -> Parts:
+    """Projection and transformer of clips or tokens; `projection` is its name in the state dict."""
+    widths = (config.hidden, config.heads, config.feed_forward)
+    return Parts(
+        {
+            projection: InputProjection(size, config.hidden, config.dropout),
+            "transformer": Transformer(rows, *widths, token_type=token_type, dropout=config.dropout),
+        }
+    )
+
+
+class QueryVideoModel(RetrievalModel):
+    """Base of both models, which say how the clips of a pair are scored (`localise`)."""
+
+    config: QueryVideoConfig
+    normalise_query = False
+    label = staticmethod(inclusive_end)
+    padding_reach = 2
+
+    def encoders(self) -> tuple[Parts, Parts]:
+        """The encoders of videos and of queries, as `encoder` makes them."""
+        raise NotImplementedError
+
+    def localise(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Spans:
+        """Start and end logits [P, L] of P pairs of tokens, and scores [P] of their videos if the model `rescores`."""
+        raise NotImplementedError
+
+    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens equally."""
+        missing = self.config.query_tokens - query.shape[1]
+        return _encode(self.encoders()[1], F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing)))
+
+    def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
+        """Tokens [V, L, D]."""
+        return _encode(self.encoders()[0], video, mask)
+
+    def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
+        items, slots = batch.video.shape[:2]
+        videos = self.encode_videos(batch.video.flatten(0, 1), batch.video_mask.flatten(0, 1))
+        queries = self.encode_queries(batch.query, batch.query_mask)
+        tokens, mask = (queries[name].repeat_interleave(slots, dim=0) for name in ("tokens", "mask"))
+        spans = self.localise(videos["tokens"], videos["mask"], tokens, mask)
+        start, end = (logits.view(items, slots, -1) for logits in (spans.start, spans.end))
+        losses = {
+            "moment": self.config.span_weight
+            * (shared_cross_entropy(start, batch.span[:, 0]) + shared_cross_entropy(end, batch.span[:, 1]))
+        }
+        if spans.score is not None:
+            scores = spans.score.view(items, slots)
+            losses["video"] = self.config.video_weight * F.cross_entropy(scores, torch.zeros_like(batch.span[:, 0]))
+        return add_total(losses)
+
+    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
+        return localise_in_chunks(self.localise, queries, videos, query_index, video_index)
+
+    def pair_bytes(self) -> int:
+        return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
+
+    def video_weights(self, scores: Tensor) -> Tensor:
+        """The external scores [Q, videos] as given; their softmax where the model has re-scored the list."""
+        return torch.softmax(scores, dim=1) if self.rescores else scores
+
+
+def _encode(parts: Parts, values: Tensor, mask: Tensor) -> Encoded:
+    projection, transformer = parts.values()
+    return {"tokens": transformer(projection(zero_pads(values, mask)), mask), "mask": mask}

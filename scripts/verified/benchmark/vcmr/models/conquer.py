@@ -34,56 +34,35 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import (
-    Batch,
-    Encoded,
-    ModelConfig,
-    Recipe,
-    RetrievalModel,
-    Spans,
-    add_total,
-    inclusive_end,
-)
-from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, zero_pads
+from verified.benchmark.vcmr.contract import Recipe, Spans
+from verified.benchmark.vcmr.layers import initialise, longest
 from verified.benchmark.vcmr.query_video import (
     Contextual,
-    Transformer,
+    QueryVideoConfig,
+    QueryVideoModel,
     attend,
     clip_logits,
     clip_scorer,
     computed_length,
-    localise_in_chunks,
-    shared_cross_entropy,
+    encoder,
 )
 from verified.benchmark.vcmr.registry import register
 from verified.nn.layers import Parts
 
-CLIPS_AT_ONCE = 4096
-"""Clips of (query, video) pairs that are computed at once: some 25 vectors of D each, 0.3 GB at D = 768."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class ConquerConfig(ModelConfig):
-    """Widths and loss weights; the defaults are the official ones."""
+class ConquerConfig(QueryVideoConfig):
+    """The official values."""
 
-    hidden: int = 768
-    heads: int = 12
-    feed_forward: int = 3072
-    score_channels: int = 128
-    """Channels between the two convolutions of the begin and end scores, and in the exclusive head."""
-    dropout: float = 0.1
-    span_weight: float = 0.01
     video_head: bool = False
     """The "exclusive" setting: the list is re-scored."""
     video_weight: float = 0.05
-    """Weight of the exclusive head's cross entropy."""
 
 
 @register("conquer")
-class Conquer(RetrievalModel):
+class Conquer(QueryVideoModel):
     """See the head of this file."""
 
     config: ConquerConfig
@@ -92,10 +71,7 @@ class Conquer(RetrievalModel):
         optimiser="adamw", learning_rate=1e-4, batch=64, epochs=50, patience=3, drop_last=True, negative_pool=500
     )
     small: ClassVar[dict[str, int | float]] = {"hidden": 48, "heads": 4, "feed_forward": 96, "score_channels": 16}
-    normalise_query = False
-    label = staticmethod(inclusive_end)
     two_stage = True
-    padding_reach = 2
 
     def __init__(self, config: ConquerConfig):
         super().__init__(config)
@@ -104,18 +80,8 @@ class Conquer(RetrievalModel):
         self.rescores = config.video_head
         self.encoder = Parts(
             {
-                "videoEncoder": Parts(
-                    {
-                        "linear": InputProjection(config.video_dim, hidden, dropout),
-                        "transformer": Transformer(config.context_clips, *widths, token_type=0, dropout=dropout),
-                    }
-                ),
-                "queryEncoder": Parts(
-                    {
-                        "linear": InputProjection(config.text_dim, hidden, dropout),
-                        "transformer": Transformer(config.query_tokens, *widths, token_type=1, dropout=dropout),
-                    }
-                ),
+                "videoEncoder": encoder(config.video_dim, config.context_clips, config, token_type=0),
+                "queryEncoder": encoder(config.text_dim, config.query_tokens, config, token_type=1),
             }
         )
         self.query_aware_feature_learning_layer = Parts({"similarity_weight": nn.Linear(3 * hidden, 1, bias=False)})
@@ -148,17 +114,8 @@ class Conquer(RetrievalModel):
         dropped = ("encoder.videoEncoder.text_linear.", "query_weight.")
         return {key: value for key, value in state.items() if not key.startswith(dropped)}
 
-    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens equally."""
-        missing = self.config.query_tokens - query.shape[1]
-        query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
-        encoder = self.encoder["queryEncoder"]
-        return {"tokens": encoder["transformer"](encoder["linear"](zero_pads(query, mask)), mask), "mask": mask}
-
-    def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        """Tokens [V, L, D]."""
-        encoder = self.encoder["videoEncoder"]
-        return {"tokens": encoder["transformer"](encoder["linear"](zero_pads(video, mask)), mask), "mask": mask}
+    def encoders(self) -> tuple[Parts, Parts]:
+        return self.encoder["videoEncoder"], self.encoder["queryEncoder"]
 
     def query_aware(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
         """QAL of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""
@@ -188,29 +145,3 @@ class Conquer(RetrievalModel):
             clip_logits(head["end_score_modeling"]["clip_score_predictor"], end, video_mask),
             score,
         )
-
-    def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
-        items, slots = batch.video.shape[:2]
-        videos = self.encode_videos(batch.video.flatten(0, 1), batch.video_mask.flatten(0, 1))
-        queries = self.encode_queries(batch.query, batch.query_mask)
-        tokens, mask = (queries[name].repeat_interleave(slots, dim=0) for name in ("tokens", "mask"))
-        spans = self.localise(videos["tokens"], videos["mask"], tokens, mask)
-        begin, end = (logits.view(items, slots, -1) for logits in (spans.start, spans.end))
-        losses = {
-            "moment": self.config.span_weight
-            * (shared_cross_entropy(begin, batch.span[:, 0]) + shared_cross_entropy(end, batch.span[:, 1]))
-        }
-        if spans.score is not None:
-            scores = spans.score.view(items, slots)
-            losses["video"] = self.config.video_weight * F.cross_entropy(scores, torch.zeros_like(batch.span[:, 0]))
-        return add_total(losses)
-
-    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
-
-    def pair_bytes(self) -> int:
-        return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
-
-    def video_weights(self, scores: Tensor) -> Tensor:
-        """The external scores [Q, videos] as given; their softmax where the exclusive head has re-scored the list."""
-        return torch.softmax(scores, dim=1) if self.config.video_head else scores

@@ -32,64 +32,36 @@ Differences from the official code
 - Spans are decoded and rows of zero probability dropped as search.py says.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import (
-    Batch,
-    Encoded,
-    ModelConfig,
-    Recipe,
-    RetrievalModel,
-    Spans,
-    add_total,
-    inclusive_end,
-)
-from verified.benchmark.vcmr.layers import InputProjection, initialise, longest, zero_pads
+from verified.benchmark.vcmr.contract import Recipe, Spans
+from verified.benchmark.vcmr.layers import initialise, longest
 from verified.benchmark.vcmr.query_video import (
     Contextual,
-    Transformer,
+    QueryVideoConfig,
+    QueryVideoModel,
     attend,
     clip_logits,
     clip_scorer,
     computed_length,
-    localise_in_chunks,
-    shared_cross_entropy,
+    encoder,
 )
 from verified.benchmark.vcmr.registry import register
 from verified.nn.layers import Parts
-
-CLIPS_AT_ONCE = 4096
-"""Clips of (query, video) pairs that are computed at once: some 20 vectors of D each, 0.25 GB at D = 768."""
 
 QUERY_LENGTHS, PAIRS_OF_A_LENGTH = 4, 16
 """Groups of pairs by the length of their queries, at most, and pairs in each, at least: in fewer, calls cost more."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SquidnetConfig(ModelConfig):
-    """Widths and loss weights; the defaults are the official ones."""
-
-    hidden: int = 768
-    heads: int = 12
-    feed_forward: int = 3072
-    score_channels: int = 128
-    """Channels between the two convolutions of the start and end scores, and in the video head."""
-    dropout: float = 0.1
-    span_weight: float = 0.01
-    video_weight: float = 0.005
-
-
 @register("squidnet")
-class Squidnet(RetrievalModel):
+class Squidnet(QueryVideoModel):
     """See the head of this file."""
 
-    config: SquidnetConfig
-    Config = SquidnetConfig
+    Config = QueryVideoConfig
     recipe = Recipe(
         optimiser="adamw",
         learning_rate=1e-4,
@@ -110,30 +82,17 @@ class Squidnet(RetrievalModel):
         "span_weight": 0.1,
         "video_weight": 0.2,
     }
-    normalise_query = False
-    label = staticmethod(inclusive_end)
     two_stage = True
-    padding_reach = 2
     rescores = True
 
-    def __init__(self, config: SquidnetConfig):
+    def __init__(self, config: QueryVideoConfig):
         super().__init__(config)
         hidden, channels, dropout = config.hidden, config.score_channels, config.dropout
         widths = (hidden, config.heads, config.feed_forward)
         self.MMAencoder = Parts(
             {
-                "vsMMA": Parts(
-                    {
-                        "img_linear": InputProjection(config.video_dim, hidden, dropout),
-                        "transformer": Transformer(config.context_clips, *widths, token_type=0, dropout=dropout),
-                    }
-                ),
-                "text_enc": Parts(
-                    {
-                        "linear": InputProjection(config.text_dim, hidden, dropout),
-                        "transformer": Transformer(config.query_tokens, *widths, token_type=1, dropout=dropout),
-                    }
-                ),
+                "vsMMA": encoder(config.video_dim, config.context_clips, config, 0, "img_linear"),
+                "text_enc": encoder(config.text_dim, config.query_tokens, config, 1),
             }
         )
         self.VQMMA = Parts(
@@ -167,17 +126,8 @@ class Squidnet(RetrievalModel):
         dropped = ("MMAencoder.vsMMA.text_linear.", "nvld_query_weight.")
         return {key: value for key, value in super().from_official(state).items() if not key.startswith(dropped)}
 
-    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        """Tokens [Q, T, D], padded to the model's T because clips that are pads attend to all T tokens equally."""
-        missing = self.config.query_tokens - query.shape[1]
-        query, mask = F.pad(query, (0, 0, 0, missing)), F.pad(mask, (0, missing))
-        encoder = self.MMAencoder["text_enc"]
-        return {"tokens": encoder["transformer"](encoder["linear"](zero_pads(query, mask)), mask), "mask": mask}
-
-    def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        """Tokens [V, L, D]."""
-        encoder = self.MMAencoder["vsMMA"]
-        return {"tokens": encoder["transformer"](encoder["img_linear"](zero_pads(video, mask)), mask), "mask": mask}
+    def encoders(self) -> tuple[Parts, Parts]:
+        return self.MMAencoder["vsMMA"], self.MMAencoder["text_enc"]
 
     def similarity(self, video: Tensor, query: Tensor) -> Tensor:
         """s of P pairs, [P, L, D] and [P, T, D] → [P, L, T]; the peak memory is a few [P, L, D], for one token."""
@@ -232,30 +182,3 @@ class Squidnet(RetrievalModel):
             clip_logits(self.CMP["start_moment_prediction"]["moment_predictor"], start, video_mask),
             clip_logits(self.CMP["end_moment_prediction"]["moment_predictor"], end, video_mask),
         )
-
-    def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
-        items, slots = batch.video.shape[:2]
-        videos = self.encode_videos(batch.video.flatten(0, 1), batch.video_mask.flatten(0, 1))
-        queries = self.encode_queries(batch.query, batch.query_mask)
-        tokens, mask = (queries[name].repeat_interleave(slots, dim=0) for name in ("tokens", "mask"))
-        spans = self.localise(videos["tokens"], videos["mask"], tokens, mask)
-        start, end = (logits.view(items, slots, -1) for logits in (spans.start, spans.end))
-        if spans.score is None:
-            raise ValueError("SQuiDNet scores each video that it is given")
-        losses = {
-            "moment": self.config.span_weight
-            * (shared_cross_entropy(start, batch.span[:, 0]) + shared_cross_entropy(end, batch.span[:, 1])),
-            "video": self.config.video_weight
-            * F.cross_entropy(spans.score.view(items, slots), torch.zeros_like(batch.span[:, 0])),
-        }
-        return add_total(losses)
-
-    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        return localise_in_chunks(self.localise, queries, videos, query_index, video_index, CLIPS_AT_ONCE)
-
-    def pair_bytes(self) -> int:
-        return 8 * self.config.hidden * (self.config.context_clips + self.config.query_tokens)
-
-    def video_weights(self, scores: Tensor) -> Tensor:
-        """Softmax over the list of the scores [Q, videos] that the model itself gave."""
-        return torch.softmax(scores, dim=1)
