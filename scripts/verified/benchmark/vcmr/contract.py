@@ -136,7 +136,7 @@ class Spans(NamedTuple):
     score: Tensor | None = None
     """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
     windows: Tensor | None = None
-    """[P, W, 3] start, end and score of whole windows, from models that propose such (`proposes`); see windows.py."""
+    """[P, W, 3] start, end and score of whole windows, from models that propose such (`proposes`)."""
 
 
 def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -144,28 +144,12 @@ def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
     return {**losses, "total": reduce(add, losses.values())}
 
 
-class RetrievalModel(nn.Module):
-    """Base of all models: the methods that search and training call, and the properties that control them.
+class PublishedCode:
+    """What the authors' code does in its own way, so that their figures come out; a model of one's own leaves it all as
+    it is here."""
 
-    Parameters have the names of the authors' state dict, so that their checkpoints load.
-    """
-
-    title: ClassVar[str] = ""
-    """Name in tables; without one, that of the file."""
-    Config: ClassVar[type[ModelConfig]] = ModelConfig
-    recipe: ClassVar[Recipe]
-    small: ClassVar[dict[str, int | float]] = {}
-    """Options of `Config` for a corpus of a few hundred moments (the demo, the conformance kit): narrow, few layers."""
-    query_input: ClassVar[Literal["features", "ids"]] = "features"
-    """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
-    normalise_query: ClassVar[bool] = True
-    """Whether each token feature is divided by its norm + 1e-5."""
-    normalise_video: ClassVar[bool] = True
-    """Whether each clip feature is divided by its norm + 1e-5."""
-    long_videos: ClassVar[Literal["truncate", "pool"]] = "truncate"
-    """A video of more than L clips: its first L, or L means over equal parts."""
     label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(inclusive_end)
-    """Start and end clip of a moment: one of the functions of labels.py."""
+    """Start and end clip of a moment: one of the functions of this module."""
     decoded_end: int = 1
     """A span of clips i…j is decoded as seconds i·c to (j + decoded_end)·c."""
     published_end: ClassVar[tuple[int, int]] = (0, 0)
@@ -177,16 +161,33 @@ class RetrievalModel(nn.Module):
     """
     full_reach: ClassVar[int] = 0
     """The same of a video that fills its row, where the row gets its first pads."""
-    technical_options: ClassVar[tuple[str, ...]] = ()
-    """Options of `Config` that change no number: how much is computed at once, say."""
-    untrained: ClassVar[Mapping[str, str]] = {}
-    """Parameters that no loss reaches, by name, with the reason: those that the authors built and do not use."""
-    localises: ClassVar[bool] = True
-    """Whether the model learns spans; for one that only ranks videos, the conformance kit asks for none."""
     official_batch: ClassVar[int | None] = None
     """Videos that the authors' search encodes together, padded to the longest of them; None if they pad to a fixed
     length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips.
     """
+    technical_options: ClassVar[tuple[str, ...]] = ()
+    """Options of `Config` that change no number: how much is computed at once, say."""
+
+
+class ModelDefaults(PublishedCode, nn.Module):
+    """Parts that a model may have: their defaults do where it has none of its own."""
+
+    title: ClassVar[str] = ""
+    """Name in tables; without one, that of the file."""
+    small: ClassVar[dict[str, int | float]] = {}
+    """Options of `Config` for a corpus of a few hundred moments (the demo, the conformance kit): narrow, few layers."""
+    query_input: ClassVar[Literal["features", "ids"]] = "features"
+    """Token features from the features stage, or token ids ([CLS] first, no [SEP])."""
+    normalise_query: ClassVar[bool] = True
+    """Whether each token feature is divided by its norm + 1e-5."""
+    normalise_video: ClassVar[bool] = True
+    """Whether each clip feature is divided by its norm + 1e-5."""
+    long_videos: ClassVar[Literal["truncate", "pool"]] = "truncate"
+    """A video of more than L clips: its first L, or L means over equal parts."""
+    untrained: ClassVar[Mapping[str, str]] = {}
+    """Parameters that no loss reaches, by name, with the reason: those that the authors built and do not use."""
+    localises: ClassVar[bool] = True
+    """Whether the model learns spans; for one that only ranks videos, the conformance kit asks for none."""
     two_stage: bool = False
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False
@@ -205,6 +206,21 @@ class RetrievalModel(nn.Module):
 
     def initial_weights(self) -> None:
         """Called once before training, on the CPU: load pre-trained weights. Does nothing by default."""
+
+    def pair_bytes(self) -> int:
+        """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""
+        return 64 * self.config.context_clips
+
+
+class RetrievalModel(ModelDefaults):
+    """Base of all models, with the parts that each must have: its sizes and settings, and what search and training
+    call. Two-stage models need no `video_scores`.
+
+    Parameters have the names of the authors' state dict, so that their checkpoints load.
+    """
+
+    Config: ClassVar[type[ModelConfig]] = ModelConfig
+    recipe: ClassVar[Recipe]
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         """Scalar losses of a batch, already weighted; ``total`` is their sum and the one that is minimised.
@@ -235,10 +251,6 @@ class RetrievalModel(nn.Module):
         `scoring.paired_products`; one that needs the encodings of each pair gathers them.
         """
         raise NotImplementedError
-
-    def pair_bytes(self) -> int:
-        """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""
-        return 64 * self.config.context_clips
 
     def video_weights(self, scores: Tensor) -> Tensor:
         """Factor of p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.

@@ -31,7 +31,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, exclusive_end
+from verified.benchmark.vcmr.contract import (
+    Batch,
+    Encoded,
+    ModelConfig,
+    Recipe,
+    RetrievalModel,
+    add_total,
+    exclusive_end,
+)
 from verified.benchmark.vcmr.layers import (
     AttentionBlock,
     InputProjection,
@@ -125,10 +133,9 @@ class XML(OneVectorTail, RetrievalModel):
         pool = self.config.hard_pool if epoch >= self.config.hard_from_epoch else None
         scores = self.video_scores(queries, videos)
         negative_video, negative_query = sampled_hinge(scores, self.config.margin, pool, generator)
-        span = self.config.span_weight * span
-        return {
-            "span": span,
+        losses = {
+            "span": self.config.span_weight * span,
             "negative_video": negative_video,
             "negative_query": negative_query,
-            "total": span + negative_video + negative_query,
         }
+        return add_total(losses)
