@@ -5,8 +5,9 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from verified.io.jsonl import iterate_jsonl, read_json
     from verified.lmm.ledger import Ledger
+    from verified.lmm.ledger_files import lineage_of
     from verified.runtime.wildcards import key_of
-    from verified.tables.own_corpus import corpus_table, costs_table, lineage_of
+    from verified.tables.own_corpus import corpus_table, costs_table
     from verified.tables.table import write_table_json
 
     inputs, title = snakemake.input, snakemake.params.title

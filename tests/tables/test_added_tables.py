@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pytest
 from shown_settings import shown_settings
 
+from verified.lmm.ledger_files import lineage_of
 from verified.tables.added.availability import METRICS, availability_tables
-from verified.tables.own_corpus import costs_table, lineage_of
+from verified.tables.own_corpus import costs_table
 
 SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
 COUNTS = {

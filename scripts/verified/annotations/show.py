@@ -1,7 +1,6 @@
 """Show all data on one moment: its place, keyframes, calls, candidates with scores, perturbations, the decision."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from verified.config import Config
@@ -10,6 +9,7 @@ from verified.config.trust import confidence_warning
 from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl
 from verified.lmm.ledger import Ledger
+from verified.lmm.ledger_files import lineage_of
 from verified.runtime.secrets import redact
 
 STEPS = {
@@ -90,23 +90,10 @@ def _rows(folder: Path, desc_id: int) -> list[dict] | None:
 
 def _calls(ledger: Path, steps: dict) -> list[dict]:
     """The calls behind the rows, each once, in the order of the steps."""
-    keys = dict.fromkeys(_lineage([steps[name] for name in ("statics", "dynamics", "perturbations")]))
+    keys = dict.fromkeys(lineage_of([steps[name] for name in ("statics", "dynamics", "perturbations")]))
     with Ledger(ledger) as opened:
         rows = {key: opened.get(key) for key in keys}
     return [dict(row) for row in rows.values() if row is not None]
-
-
-def _lineage(value: object) -> Iterator[str]:
-    """Ledger keys anywhere in rows."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == "lineage":
-                yield from inner.values() if isinstance(inner, dict) else (inner,)
-            else:
-                yield from _lineage(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _lineage(inner)
 
 
 def text(known: dict) -> str:

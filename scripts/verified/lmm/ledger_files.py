@@ -216,3 +216,16 @@ def explain(error: OSError, path: Path) -> InputError:
             remedy="free some space and run again: finished calls are not repeated",
         )
     return InputError(f"the ledger cannot be written: {error.strerror}", file=path, remedy="check the folder's rights")
+
+
+def lineage_of(value: object) -> Iterator[str]:
+    """Ledger keys anywhere in rows of captions and perturbations."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == "lineage":
+                yield from inner.values() if isinstance(inner, dict) else (inner,)
+            else:
+                yield from lineage_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from lineage_of(inner)

@@ -56,16 +56,10 @@ def write_checksums(
     for path in map(Path, paths):
         facts: Record = measure(path) | ({"temporary": True} if str(path) in temporary else {})
         folders.setdefault(path.parent, {})[place_of(path) or path.name] = facts
-    job = {"rule": rule, "wildcards": dict(wildcards or {}), "made_of": dict(made_of or {})}
+    job = {"version": VERSION, "rule": rule, "wildcards": dict(wildcards or {})}
+    job |= {"params": sorted(map(digest_of_param, params)), "made_of": dict(made_of or {})}
     for folder, files in folders.items():
-        _write(folder, files, **job, params=sorted(map(digest_of_param, params)))
-
-
-def _write(folder: Path, files: dict[str, Record], **job: Any) -> None:
-    first = folder / Path(next(iter(files))).name
-    unknown: Record = {"rule": "", "wildcards": {}, "params": [], "made_of": {}}
-    facts = {"version": VERSION, **unknown, **job, "files": files}
-    write_record(checksums_of(first), facts)
+        write_record(checksums_of(folder / Path(next(iter(files))).name), {**job, "files": files})
 
 
 def digest_of_param(value: object) -> str:

@@ -1,7 +1,7 @@
 """Tables of a user's own corpus: moments read, moments excluded, and the cost of captions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from verified.lmm.request import STATUSES
 from verified.tables.table import Table, Value
@@ -35,19 +35,6 @@ def corpus_table(title: str, key: str, corpus: Mapping, annotations: Mapping) ->
 
 def _count_with(counts: Mapping, name: str, noun: str) -> str:
     return f"{counts[name]} {noun}" if counts.get(name) else ""
-
-
-def lineage_of(value: object) -> Iterator[str]:
-    """Ledger keys anywhere in rows of captions and perturbations."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == "lineage":
-                yield from inner.values() if isinstance(inner, dict) else (inner,)
-            else:
-                yield from lineage_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from lineage_of(inner)
 
 
 def costs_table(

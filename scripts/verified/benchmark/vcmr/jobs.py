@@ -155,6 +155,5 @@ def search_values(settings: Config, dataset: str) -> dict:
         "memory_mb": retrieval.memory_mb,
         "device": retrieval.device,
         "threads": retrieval.threads,
-        # Included only if it differs from its first default, so that earlier trainings remain valid.
-        **({} if retrieval.padding == "context" else {"padding": retrieval.padding}),
+        "padding": retrieval.padding,
     }
