@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from verified.annotations.agreement import PARTS, agreement, unit
-from verified.benchmark.correlation import auroc_interval
+from verified.benchmark.auroc import auroc_interval
 from verified.features.encoders import fit, load_joint
 from verified.io.jsonl import read_jsonl
 from verified.io.video import read_frames

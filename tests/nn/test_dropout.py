@@ -2,10 +2,8 @@
 
 import pytest
 import torch
-from torch import nn
 
 from verified.nn.layers import Dropout, attend, dropout
-from verified.nn.low_rank import attach, linear_layers, merge
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -47,39 +45,3 @@ def test_attention_that_drops_next_to_nothing_is_that_without_dropout():
         gradients.append([out, *torch.autograd.grad(out.square().sum(), (query, key, value))])
     for plain, written in zip(*gradients):
         torch.testing.assert_close(written, plain, rtol=1e-3, atol=1e-4)
-
-
-class Network(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.block = nn.ModuleDict({"q_proj": nn.Linear(6, 5), "other": nn.Linear(5, 4), "norm": nn.LayerNorm(4)})
-
-    def forward(self, x):
-        return self.block["norm"](self.block["other"](torch.tanh(self.block["q_proj"](x))))
-
-
-def network() -> Network:
-    torch.manual_seed(0)
-    return Network()
-
-
-X = torch.linspace(-1, 1, 18).reshape(3, 6)
-
-
-def adapted(**changes):
-    module = network()
-    settings = {"rank": 2, "alpha": 4.0, "seed": 7} | changes
-    return module, attach(module, linear_layers(module, ["q_proj", "other"]), **settings)
-
-
-def test_merged_equals_attached_which_equals_the_formula():
-    module, adapters = adapted()
-    for adapter in adapters.values():
-        nn.init.normal_(adapter.up)
-    down, up = adapters["block/q_proj"].down, adapters["block/q_proj"].up
-    layer = network().block["q_proj"]
-    expected = X @ (layer.weight + 4.0 / 2 * up @ down).T + layer.bias
-    assert torch.allclose(module.block["q_proj"](X), expected, atol=1e-5)
-    merged = network()
-    merge(merged, adapters.state_dict(), 4.0 / 2)
-    assert torch.allclose(merged(X), module(X), atol=1e-5) and not torch.allclose(merged(X), network()(X), atol=1e-2)

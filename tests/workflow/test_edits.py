@@ -14,7 +14,7 @@ TARGETS = ("all", "results/nano/statistics/clusters.json", "results/nano/report/
 CALLING = {"caption_dynamics", "caption_statics", "write_perturbations"}
 PLANS = [
     {"statistics/clustering.py": {"count_many_to_many", "project_clusters"}},
-    {"benchmark/correlation.py": {"measure_validity"}},
+    {"benchmark/auroc.py": {"measure_validity"}},
     {"io/hdf5.py": {"extract_text_features", "extract_video_features"}},
     {"lmm/ledger.py": CALLING, "features/video.py": {"extract_video_features"}},
     {"demo/scene_reader/rewriting.py": CALLING},

@@ -32,10 +32,12 @@ from verified.lmm.client import MediaError
 from verified.lmm.engines.transformers import Transformers
 from verified.lmm.prompts import Prompt, read_prompts
 from verified.lmm.request import Request
-from verified.nn.low_rank import attach, linear_layers, save_adapters
+from verified.nn.checkpoint import save
+from verified.nn.low_rank import FORM
 from verified.nn.training import Terms, Training, TrainingProgress, TrainingState, cosine_multiplier, fingerprint, train
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
+from verified_rextime.adapters import attach, linear_layers
 from verified_rextime.answer import continuation
 from verified_rextime.config import Lora
 from verified_rextime.scoring import before_continuation, lengthen
@@ -168,7 +170,7 @@ def fine_tune(
         "loss_of_first_step": reached.rows[0]["loss"],
         "loss_of_last_step": reached.rows[-1]["loss"],
     }
-    save_adapters(files["adapter"], adapters.state_dict(), card)
+    save(files["adapter"], FORM, adapters.state_dict(), card)
     write_json(files["card"], card)
     write_jsonl(files["record"], reached.rows)
     state.remove()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from verified.benchmark.correlation import auroc_interval
+from verified.benchmark.auroc import auroc_interval
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.clips import CodedClips, open_clips
 from verified.evaluator.inputs import scoring_view

@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from verified.benchmark.correlation import auroc_interval
+from verified.benchmark.auroc import auroc_interval
 from verified.benchmark.intervals import compare_paired, share_interval
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.results import PerQuery

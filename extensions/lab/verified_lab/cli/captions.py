@@ -75,8 +75,8 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
 
 
 def _metric_lines(found: dict) -> list[str]:
-    from verified.benchmark.correlation import MEASURES
     from verified.io.text_tables import text_table
+    from verified_lab.meta_evaluation.correlation import MEASURES
 
     people = "1 person" if found["people"] == 1 else f"{found['people']} people"
     lines = [f"{found['captions']} captions judged by {people}"]

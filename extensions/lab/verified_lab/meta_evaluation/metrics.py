@@ -10,7 +10,6 @@ import numpy as np
 from PIL import Image
 
 from verified.annotations.agreement import agreement, unit
-from verified.benchmark.correlation import Rated, compare_metrics
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.features.encoders import JointEncoder, fit, whole_sentences
@@ -18,6 +17,7 @@ from verified.io.jsonl import finite, iterate_jsonl
 from verified.io.video import VideoError, frames_of_spans, probe
 from verified.people.agreement import grade_matrix
 from verified.runtime.progress import track
+from verified_lab.meta_evaluation.correlation import Rated, compare_metrics
 from verified_lab.meta_evaluation.judgements import Judged, as_moments
 
 FRAMES = 8

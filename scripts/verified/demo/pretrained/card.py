@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.benchmark.correlation import auroc
+from verified.benchmark.auroc import auroc
 from verified.demo.tiny_evaluator.pretrain import SyntheticItem, synthetic_item
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.model import NoiseEvaluator
