@@ -25,7 +25,6 @@ class Layout:
     dynamics = "results/{dataset}/captions/dynamics/{shard}.jsonl"
     corrupted = "results/{dataset}/captions/corrupted/{shard}.jsonl"
     """Candidates that were corrupted on purpose."""
-    """Of jobs that make the calls of several shards."""
     perturbations = "results/{dataset}/perturbations/{shard}.jsonl"
     scores = "results/{dataset}/evaluator/scores/{shard}.jsonl"
     clip_index = "results/{dataset}/evaluator/clips/{shard}.jsonl"

@@ -32,7 +32,12 @@ TRAININGS = (2, 3, 5, 10)
     option("--queries-per-video", type=between(0, 1e6), default=6.0, metavar="N", help="(default: 6)"),
     option("--correlation", type=between(-1e-9, 1), default=0.2, help="of queries of one video (default: 0.2)"),
     option("--agreement", type=between(-1e-9, 1), default=0.3, help="of two trainings on a query (default: 0.3)"),
-    option("--related", type=between(-1e-9, 1), default=0.5, help="lasting answers that both share (default: 0.5)"),
+    option(
+        "--related",
+        type=between(-1e-9, 1),
+        default=0.5,
+        help="share of one model's lasting answers that the other has too (default: 0.5)",
+    ),
     JSON,
     example="verified power --recall 25 --spread 2 --videos 300",
     page="extensions/power/README.md",

@@ -117,8 +117,10 @@ def grounders(settings: Config) -> list[tuple[str, str, str]]:
 
 
 def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
-    """Those of `grounders` that are fine-tuned on the questions of train of their data set: one-stage models, for the
-    lists that others take their negatives from know no questions."""
+    """The one-stage `grounders`, fine-tuned on the training questions of their data set.
+
+    Two-stage models take negatives from ranked lists, which exist for captions alone.
+    """
     if "fine_tuned_retrieval" not in _section(settings).models:
         return []
     sources = _section(settings).sources.values()

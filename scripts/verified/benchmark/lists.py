@@ -1,5 +1,5 @@
-"""Ranked lists of spans, many at once, and their greedy temporal non-maximum suppression (NMS): a span falls if a
-better one that stays overlaps it by more than a tIoU.
+"""Ranked lists of spans, many at once, and their greedy temporal non-maximum suppression (NMS): best first, each span
+removes those that overlap it by more than a tIoU.
 
 `suppress` works on many ranked lists at once, as the TVR family does: per list, rows by descending score (stable); only
 rows of one video meet. The official scripts cut lists to 100 rows before this step, so `before` is 100 here too.

@@ -181,7 +181,7 @@ class EmbedSettings(EngineSettings):
     frame_side: int = Field(default=448, ge=32)
     """Longer side of the frames in pixels; smaller videos keep their size."""
     query_form: str = "{text}"
-    """How a sentence is put that is looked for, such as `task: search result | query: {text}`."""
+    """Form in which a search sentence is embedded, such as `task: search result | query: {text}`."""
     query_instruction: str = ""
     """Chat endpoints: system message with a sentence (`Retrieve images or text relevant to the user's query.`)."""
     instruction: str = ""

@@ -1,8 +1,8 @@
 """Splits of whole videos, drawn if a source names none, and a split for model selection if it has none.
 
 Moments files without splits, and proposed moments, are divided into train, selection and test. For corpora without a
-selection split (Charades: DESIGN decision `held_out`), a configured share of the train split becomes a separate split,
-`held-out`; without one, a tenth of the train split's videos becomes the selection split.
+selection split, such as Charades, a configured share of the train split becomes a separate split, `held-out`; without
+one, a tenth of the train split's videos becomes the selection split.
 """
 
 import hashlib

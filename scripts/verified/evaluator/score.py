@@ -64,7 +64,7 @@ def score_candidates(
     """Rows of evaluator/scores/SHARD.jsonl and counts.
 
     clips [moments, frames, H, W, 3] and index: output of `gather_clips` for the shard. captions: the shard's rows of
-    statics and of dynamics captions. chosen: the reading that becomes `score`: z1, margin or similarity. Counts:
+    statics and of dynamics captions. confidence: the reading that becomes `score`: z1, margin or similarity. Counts:
     candidates, scored, truncated captions, and candidates without a clip by reason; candidates = scored + those without
     a clip.
     """

@@ -81,4 +81,4 @@ class ContentScore(ContentDetector):
         if self._size != (frame.shape[1], frame.shape[0]):
             frame = cv2.resize(frame, self._size, interpolation=cv2.INTER_LINEAR)
         self.process_frame(NO_TIME, frame)
-        return self._frame_score or 0.0
+        return self._frame_score or 0.0  # private, of a pinned release: a StatsManager has edges computed as well

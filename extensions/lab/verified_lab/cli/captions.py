@@ -10,7 +10,7 @@ from verified.errors import InputError
 
 @command(
     "meta-evaluate",
-    "hold metrics of captions against what people say of them: correlation, AUROC and order within a clip",
+    "compare metrics of captions with human judgements: correlation, AUROC and order within a clip",
     option(
         "judgements",
         nargs="+",
@@ -100,7 +100,7 @@ def _bounded(measures: dict) -> str | None:
 
 @command(
     "compare-captions",
-    "put captions of two runs side by side: their length and classes, what retrieval gains",
+    "compare the captions of two runs: length, classes and recall of retrieval",
     folder("first", "a run, such as results/kitchen, or the folder of its annotations", metavar="FIRST"),
     folder("second", "another one on the same moments", metavar="SECOND"),
     option("--names", nargs=2, metavar="NAME", help="what to call them (default: their folders)"),
