@@ -9,7 +9,7 @@ import functools
 
 import numpy as np
 
-from verified.demo.scene_reader.objects import BACKGROUND_NAMES, Blob, find_blobs, name_backgrounds
+from verified.demo.scene_reader.objects import Blob, groups_in
 from verified.demo.scene_reader.scene import LOOKS, Track, describe_group, measure, name_motion, rests_at_end, scaled
 from verified.lmm.request import Request
 
@@ -53,14 +53,7 @@ def _watched(pixels: bytes, shape: tuple[int, ...], times: tuple[float, ...]) ->
 
 def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
     """The events of a video, uint8 RGB [T, H, W, 3] at `times` (seconds), in the order of time."""
-    frames = scaled(frames)
-    backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
-    seen: list[dict[str, list[Blob]]] = []
-    for frame, background in zip(frames, backgrounds):
-        groups: dict[str, list[Blob]] = {}
-        for blob in find_blobs(frame, background):
-            groups.setdefault(blob.colour, []).append(blob)
-        seen.append(groups)
+    _, seen = groups_in(scaled(frames))
     step = float(np.median(np.diff(times)))
     events = []
     for first, last, colour in segments(seen):

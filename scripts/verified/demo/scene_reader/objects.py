@@ -13,24 +13,8 @@ from functools import cache
 import cv2
 import numpy as np
 
-COLOURS = {
-    "red": (220, 40, 40),
-    "orange": (245, 140, 20),
-    "yellow": (240, 220, 40),
-    "green": (40, 170, 60),
-    "blue": (40, 80, 220),
-    "purple": (140, 50, 180),
-    "pink": (250, 130, 190),
-    "white": (245, 245, 245),
-}
-BACKGROUNDS = {
-    "wall": (118, 124, 136),
-    "sky": (18, 20, 44),
-    "sand": (205, 175, 125),
-    "field": (30, 75, 35),
-    "bricks": (130, 70, 55),
-    "water": (120, 185, 215),
-}
+from verified.demo.shapes import BACKGROUNDS, COLOURS
+
 COLOUR_NAMES, BACKGROUND_NAMES = tuple(COLOURS), tuple(BACKGROUNDS)
 DARKEST = 0.35
 """Brightness of stripes and dots relative to the object's colour."""
@@ -121,6 +105,18 @@ class Blob:
     @property
     def y(self) -> float:
         return self.top + (self.height - 1) / 2
+
+
+def groups_in(frames: np.ndarray) -> tuple[list[str], list[dict[str, list[Blob]]]]:
+    """The background of each frame, uint8 RGB [T, H, W, 3], and its objects by colour."""
+    backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
+    seen: list[dict[str, list[Blob]]] = []
+    for frame, background in zip(frames, backgrounds):
+        groups: dict[str, list[Blob]] = {}
+        for blob in find_blobs(frame, background):
+            groups.setdefault(blob.colour, []).append(blob)
+        seen.append(groups)
+    return backgrounds, seen
 
 
 def find_blobs(frame: np.ndarray, background: str) -> list[Blob]:

@@ -14,6 +14,7 @@ from verified.demo.scene_reader.objects import (
     LARGE,
     Blob,
     find_blobs,
+    groups_in,
     name_backgrounds,
     name_shape,
     name_texture,
@@ -237,14 +238,7 @@ def watch(frames: np.ndarray, times: np.ndarray, facts: dict) -> Clip | None:
     The caption guides, as it guides the paper's models: it identifies the object, and if it has a verb, that verb is
     used and its direction and speed are measured. Returns None if no object is recognised.
     """
-    frames = scaled(frames)
-    backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
-    seen: list[dict[str, list[Blob]]] = []
-    for frame, background in zip(frames, backgrounds):
-        groups: dict[str, list[Blob]] = {}
-        for blob in find_blobs(frame, background):
-            groups.setdefault(blob.colour, []).append(blob)
-        seen.append(groups)
+    backgrounds, seen = groups_in(scaled(frames))
     things = {colour: describe_over_time(seen, colour) for colour in sorted(set().union(*seen))}
     things = {colour: thing for colour, thing in things.items() if thing is not None}
     tracks = {colour: follow(seen, colour, times) for colour in things}
