@@ -5,13 +5,13 @@ One JSON object: {"models": {NAME or NAME@REVISION: {"commit", "files": {name: {
 same lock loads the same weights or gets an error.
 """
 
-import fcntl
 import json
 import re
 from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.files import is_inside, write_text
+from verified.runtime.lock_file import exclusive
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -58,9 +58,7 @@ def _problem(content: object) -> str | None:
 def add_to_lock(path: str | Path, section: str, key: str, entry: dict) -> None:
     """Add one entry to a section; concurrent jobs take turns."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(f".{path.name}.turn").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with exclusive(path.with_name(f".{path.name}.turn")):
         content = read_lock(path)
         content[section][key] = entry
         ordered = {name: dict(sorted(entries.items())) for name, entries in content.items()}
