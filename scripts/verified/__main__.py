@@ -19,7 +19,7 @@ from verified.runtime.secrets import redact
 from verified.runtime.verify import check
 
 MODULES = (
-    "run", "quote", "data", "people", "evaluate", "benchmark",
+    "run", "quote", "data", "people", "benchmark",
     "maintain", "ledger",
 )  # fmt: skip
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""

@@ -6,7 +6,7 @@ from feature_settings import write_arrays
 
 from verified.config import read
 from verified.io.jsonl import write_jsonl
-from verified.planning.check_features import released_findings
+from verified.planning.check_retrieval import released_findings
 
 SECONDS, DIM = 20.0, 16
 

@@ -1,7 +1,7 @@
 """The steps of trainings beside the moments of a user's folder."""
 
 from verified.config import load
-from verified.planning.check_training import training_findings
+from verified.planning.check_retrieval import training_findings
 
 
 def findings(tmp_path, moments, **retrieval):

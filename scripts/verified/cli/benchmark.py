@@ -1,14 +1,55 @@
 """Benchmark: score and compare runs and submissions, try models, and import published weights."""
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
-from verified.cli.command import NMS_THRESHOLD, command, folder, option, output, several
+from verified.cli.command import (
+    JSON,
+    NMS_THRESHOLD,
+    PARTIAL,
+    command,
+    flag,
+    folder,
+    only_for,
+    option,
+    output,
+    several,
+    tiou,
+)
+from verified.cli.forms import SUBMISSION, form_of, forms, read_ground_truth
 from verified.errors import InputError
 from verified.extension import extensions
 
 KINDS = ("xml", "reloclnet", "conquer", "squidnet", "hero", "umt")
 """Checkpoints that can be imported; umt is the evaluator's."""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "; ".join(filter(None, texts))
+
+
+@command(
+    "evaluate",
+    "score a submission to a benchmark",
+    folder("ground_truth", f"{_listed(form.about for form in forms())}: its form tells", metavar="TRUTH"),
+    folder("submission", _listed(form.submissions for form in forms()), metavar="SUBMISSION"),
+    JSON,
+    PARTIAL,
+    NMS_THRESHOLD,
+    several("--threshold", type=tiou, metavar="T", help="R@1 also at this tIoU (default: 0.3)"),
+    flag("--last-of-equal-ids", "of rows with one id, the last counts"),
+    *(declared for form in forms() for declared in form.declared),
+    example="verified evaluate results/demo/annotations/fig/test.jsonl "
+    "results/demo/retrieval/xml/fig/seed-2018/fig/submission.json.gz",
+    page="docs/benchmark.md",
+    more=f"a submission of moments (rows: number of a video, start, end, score; the best first):\n{SUBMISSION}",
+)
+def evaluate(arguments: argparse.Namespace) -> None:
+    """Print measures to standard output and notes to standard error; raises InputError on unusable files."""
+    form = form_of(arguments.ground_truth, arguments.submission)
+    only_for(arguments, form.name, {name for other in forms() for name in other.options} - {*form.options})
+    form.evaluate(arguments)
 
 
 @command(
@@ -41,7 +82,6 @@ def compare(arguments: argparse.Namespace) -> None:
     )
     from verified.benchmark.comparison.page import draw_groups, write_comparison
     from verified.benchmark.comparison.runs import read_run, runs_of, sample
-    from verified.cli.forms import read_ground_truth
     from verified.tables.write import write_simple
 
     path, output = arguments.ground_truth, arguments.output

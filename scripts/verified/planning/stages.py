@@ -229,8 +229,7 @@ def _encoder_findings(settings: Config, stuck: Collection[str]) -> Iterable[Find
 
 
 def _retrieval_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
-    from verified.planning.check_features import released_findings
-    from verified.planning.check_training import training_findings
+    from verified.planning.check_retrieval import released_findings, training_findings
 
     yield from released_findings(settings)
     yield from training_findings(settings)
