@@ -4,6 +4,7 @@ from verified.export.facts import card_facts
 from verified.weights.wanted import agreement_records
 
 AGREEMENT = ["results/{dataset}/annotations/agreement.jsonl"] if settings.annotations.choose_by == "agreement" else []
+REVIEW = ["results/{dataset}/annotations/review/settled.json"] if settings.annotations.review else []
 
 
 rule measure_agreement:
@@ -35,13 +36,35 @@ rule measure_agreement:
         "../scripts/annotations/measure_agreement.py"
 
 
+rule list_coarse_captions:
+    """All moments of a split with their coarse captions, which no candidate changes; a review corrects their times."""
+    input:
+        moments=layout.moments,
+        review=REVIEW,
+    output:
+        annotations="results/{dataset}/annotations/cog/{split}.jsonl",
+    log:
+        "logs/{dataset}/list_coarse_captions/{split}.log",
+    wildcard_constraints:
+        dataset=datasets("annotated_here"),
+    priority: CRITICAL_PATH
+    conda:
+        "../envs/data.yaml"
+    resources:
+        **needs(2000, minutes=30),
+    params:
+        code=code_of("annotations/list_coarse.py"),
+    script:
+        "../scripts/annotations/list_coarse.py"
+
+
 rule choose_annotations:
     """The caption of the highest and of the lowest confidence for each moment of a split (section 3.3, Table 7)."""
     input:
         moments=layout.moments,
         scores=layout.shards(layout.scores),
         agreement=AGREEMENT,
-        review=["results/{dataset}/annotations/review/settled.json"] if settings.annotations.review else [],
+        review=REVIEW,
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
         lowest="results/{dataset}/annotations/fig-lowest/{split}.jsonl",

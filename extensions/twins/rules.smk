@@ -1,11 +1,12 @@
+from verified.annotations.splits import annotation_file
 from verified.config.features import CAPTIONS
 from verified_twins.config import Twins
 from verified_twins.jobs import true_submissions, twin_inputs, twin_submissions
 
 TWIN_KINDS = list(settings.section(Twins).kinds)
 TWIN_FOLDER = "results/{dataset}/twins/{twin}"
-COARSE_TEST = of_dataset(
-    lambda dataset: layout.annotations.replace("{kind}/{split}", f"{CAPTIONS['cog'][0]}/{dataset.spans.test_split}")
+COARSE_TEST = of_key(
+    lambda settings, key: annotation_file(settings, key, CAPTIONS["cog"][0], settings.datasets[key].spans.test_split)
 )
 TWIN_TEST = f"{TWIN_FOLDER}/retrieval/{{model}}/{{trained_on}}/seed-{{seed}}/{{tested_on}}"
 

@@ -148,7 +148,7 @@ def test_text_features_and_trainings_read_the_captions_of_their_name():
         names = captioned_files(configured(), SimpleNamespace(dataset="test/demo", captions=captions))
         return {Path(name).parent.name for name in names}
 
-    assert [files(captions) for captions in CAPTIONS] == [{"fig"}, {"fig"}, {"fig-lowest"}]
+    assert [files(captions) for captions in CAPTIONS] == [{"cog"}, {"fig"}, {"fig-lowest"}]
     assert [key for _, key in CAPTIONS.values()] == ["cog_desc", "fig_desc", "fig_desc"]
 
 

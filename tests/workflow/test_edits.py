@@ -71,3 +71,20 @@ def test_an_edit_reruns_what_uses_it(finished, edits):
     changed = re.search(r"^    params have changed since last execution:\n +(.*)$", plan, re.MULTILINE)
     assert set(changed[1].split(", ") if changed else []) == rules
     assert bool(rules) != ("Nothing to be done" in plan)
+
+
+def test_a_prompt_of_candidates_plans_nothing_of_coarse_captions(finished):
+    prompt = finished / "config/prompts/statics_candidates.md"
+    before = prompt.read_bytes()
+    prompt.write_bytes(before + b"edited\n")
+    try:
+        plan = snakemake(finished, "--dry-run")
+    finally:
+        prompt.write_bytes(before)
+    assert "list_coarse_captions" not in plan and "choose_annotations" in plan
+    made = "\n".join(re.findall(r"^    output: (.*)$", plan, re.MULTILINE)).replace(", ", "\n")
+    assert set(re.findall(r"^results/nano/features/text-(.*)\.h5$", made, re.MULTILINE)) == {"fig", "fig-lowest"}
+    runs = re.findall(r"^results/nano/retrieval/xml/(.*)/(?:checkpoint|metrics)\..*$", made, re.MULTILINE)
+    trained = {"fig/seed-2018", "fig-lowest/seed-2018"}
+    tested = {f"{run}/fig" for run in ("cog/seed-2018", *trained)} | {"fig/seed-2018/cog"}
+    assert sorted(runs) == sorted(trained | tested)

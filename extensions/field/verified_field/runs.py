@@ -5,13 +5,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from verified.annotations.splits import annotation_file
 from verified.benchmark.vcmr.results import SETTINGS
 from verified.config import Config
 from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of, shown_datasets
 from verified.config.params import deciding
 from verified.extension import AddedRow, Run
-from verified.layout import Layout
+from verified.runtime.wildcards import key_of
 from verified.tables.layout import UNTRAINED
 from verified_field.config import Rows
 
@@ -55,8 +56,7 @@ ROWS = (
 def annotations_tested(settings: Config, wildcards) -> str:
     """The annotations that untrained models are tested on."""
     split = dataset_of(settings, wildcards).spans.test_split
-    kind = CAPTIONS[wildcards.tested_on][0]
-    return Layout(settings).path(Layout.annotations, wildcards.dataset, kind=kind, split=split)
+    return annotation_file(settings, key_of(wildcards.dataset), CAPTIONS[wildcards.tested_on][0], split)
 
 
 def dense_facts(settings: Config, wildcards) -> dict[str, Any]:

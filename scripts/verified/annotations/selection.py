@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from verified.errors import InputError
-from verified.io.fig import COARSE, TYPES
+from verified.io.fig import COARSE, COG_KEYS, TYPES
 from verified.io.jsonl import finite
 from verified.lmm.refusal import same
 from verified.runtime.seeds import generator
@@ -115,6 +115,19 @@ def annotate(moments: Iterable[dict], groups: dict[int, list[dict]]) -> tuple[li
 
 def fig_row(moment: dict, candidate: dict) -> dict:
     """One row in the released form, with the type and lineage of its caption at the end."""
+    coarse = coarse_row(moment)
+    return {
+        **{key: coarse.pop(key) for key in COG_KEYS},
+        "fig_desc": candidate["caption"],
+        "fig_desc_score": candidate["score"],
+        "fig_desc_type": candidate["type"],
+        "lineage": candidate["lineage"],
+        **coarse,
+    }
+
+
+def coarse_row(moment: Mapping) -> dict:
+    """The row of a moment in the released form without a fine caption."""
     spans = {"annotator_times": moment["annotator_times"]} if "annotator_times" in moment else {}
     return {
         "video": moment["video"],
@@ -122,10 +135,6 @@ def fig_row(moment: dict, candidate: dict) -> dict:
         "desc_id": moment["desc_id"],
         "duration": moment["duration"],
         "cog_desc": moment["caption"],
-        "fig_desc": candidate["caption"],
-        "fig_desc_score": candidate["score"],
-        "fig_desc_type": candidate["type"],
-        "lineage": candidate["lineage"],
         **spans,
     }
 

@@ -56,14 +56,17 @@ def missing_splits(settings: Config, dataset: str) -> list[str]:
 
 
 def annotation_files(settings: Config, dataset: str, kind: str = "fig") -> list[str]:
-    """The JSONL files of all splits in ``annotations/kind``.
+    """The JSONL files of all splits in ``annotations/kind``."""
+    return [annotation_file(settings, dataset, kind, split) for split in annotation_splits(settings, dataset)]
 
-    A release of coarse captions only has them in ``annotations/cog``, for any `kind`.
+
+def annotation_file(settings: Config, dataset: str, kind: str, split: str) -> str:
+    """The JSONL file of one split in ``annotations/kind``.
+
+    A release has one file for all of `kind`: in ``annotations/cog`` if it has coarse captions only, else ``fig``.
     """
     release, layout = release_of(settings, dataset), Layout(settings)
-    kind = release.kind if release else kind
-    splits = annotation_splits(settings, dataset)
-    return [layout.path(layout.annotations, dataset, kind=kind, split=split) for split in splits]
+    return layout.path(layout.annotations, dataset, kind=release.kind if release else kind, split=split)
 
 
 def captioned_files(settings: Config, wildcards) -> list[str]:

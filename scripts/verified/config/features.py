@@ -11,7 +11,7 @@ PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
 PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what they do"
 """Of both; their card says more."""
 
-CAPTIONS = {"cog": ("fig", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
+CAPTIONS = {"cog": ("cog", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: their annotations and the key of the caption."""
 SMALL_RESNET = "small-resnet"
 """The shipped image backbone, which has seen no real picture, and reads no sentences."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+from verified.annotations.splits import annotation_file
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
 from verified.config.features import CAPTIONS
@@ -70,7 +71,7 @@ def _features(settings: Config, dataset: str, captions: str) -> dict[str, str]:
 
 
 def _annotations(settings: Config, dataset: str, captions: str, split: str) -> str:
-    return Layout(settings).path(Layout.annotations, dataset, kind=CAPTIONS[captions][0], split=split)
+    return annotation_file(settings, key_of(dataset), CAPTIONS[captions][0], split)
 
 
 def held_out_share(settings: Config, dataset: str) -> float:
