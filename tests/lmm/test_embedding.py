@@ -101,3 +101,13 @@ def test_answers_that_are_no_vectors_are_typed_and_leave_zeros(tmp_path):
     other = Scripted(200, json.dumps({"data": []}).encode())
     with endpoint(lambda number, body: other) as served, refused("garbage"):
         asked(served_by(tmp_path / "none", served.url, retries=0), ["a"])
+
+
+def test_a_vector_of_the_packaged_encoder_depends_on_no_other_request(tmp_path):
+    ramp = np.arange(64 * 48 * 3).reshape(1, 64, 48, 3)
+    clips = [((ramp // step % 256).astype(np.uint8), f"{step}") for step in (1, 7, 40, 151, 300)]
+    texts = ["a dog", "a person opens the door of a kitchen and goes up", "two cats", "a red ball rolls over a table"]
+    whole = asked(settings(tmp_path / "whole"), texts, clips)
+    for number, found in enumerate(zip(*whole)):
+        alone = asked(settings(tmp_path / f"{number}"), texts[number : number + 1], clips[number : number + 1])
+        assert all(np.array_equal(one, given[0]) for one, given in zip(found, alone, strict=True))

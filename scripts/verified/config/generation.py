@@ -76,10 +76,12 @@ class EngineSettings(Section):
     frames with their times, for models with a video part (vllm, transformers, and endpoints served by vLLM). mp4: one
     video file with the times, for other endpoints that take videos; these choose frames in it themselves.
     """
-    gpu: Annotated[int, MACHINE] = Field(default=0, ge=0)
-    """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU."""
-    batch_size: Annotated[int, MACHINE] = Field(default=32, ge=1)
-    """Engines that load the model in the job: requests handed to it together."""
+    gpu: int = Field(default=0, ge=0)
+    """Engines vllm and transformers: GPUs of a job; with 0 they run on the CPU, where transformers computes in float32
+    and not in the model's own number format."""
+    batch_size: int = Field(default=32, ge=1)
+    """Engine vllm: requests handed to it together; beside others, an answer may be another one. The other engines that
+    load the model in the job answer one request at a time."""
     max_context_tokens: int = Field(default=8192, ge=256)
     """Longest prompt with its answer (vllm, transformers): longer ones end as error context-length."""
     price_in: Annotated[float, MONEY] = Field(default=0.0, ge=0)

@@ -15,48 +15,33 @@ from verified.lmm.tasks.embedding import vector_text
 
 def make(role: EngineSettings, generation: Generation) -> "PackagedVectors":
     """The engine `packaged-joint` of a role."""
-    return PackagedVectors(role.model, role.batch_size, generation.threads)
+    return PackagedVectors(role.model, generation.threads)
 
 
 class PackagedVectors:
-    """Engine `packaged-joint`; its networks are loaded with the first question."""
+    """Engine `packaged-joint`; its networks are loaded with the first question.
+
+    Requests go through the networks one at a time: beside others, the last digits of a vector change.
+    """
 
     name = "packaged-joint"
 
-    def __init__(self, model: str, batch: int, threads: int = 1):
-        self.model, self.batch, self.threads = model, batch, threads
+    def __init__(self, model: str, threads: int = 1):
+        self.model, self.threads = model, threads
         self.revision = f"temperature {TEMPERATURE:g}"
         self._encoder: PackagedJoint | None = None
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Reply]:
-        """Yield one reply per request, in order; `batch` of one kind go through a network together."""
-        for batch in of_one_kind(requests, self.batch):
-            yield from self._answer(batch)
-
-    def _answer(self, batch: list[Request]) -> Iterator[Reply]:
+        """Yield one reply per request, in order."""
         import torch
 
-        started = time.monotonic()
-        if self._encoder is None:
-            torch.set_num_threads(self.threads)
-            self._encoder = PackagedJoint()
-        shown = [request.frames[0] for request in batch if request.frames is not None]
-        if shown:
-            vectors = self._encoder(np.stack([fit(Image.fromarray(frame), self._encoder) for frame in shown]))
-        else:
-            vectors = self._encoder.whole_sentences([request.prompt for request in batch])
-        seconds = (time.monotonic() - started) / len(batch)
-        for vector in vectors:
-            yield Reply(vector_text(vector), seconds=seconds)
-
-
-def of_one_kind(requests: Iterable[Request], most: int) -> Iterator[list[Request]]:
-    """Batches of at most `most` requests in their order, each of texts alone or of frames alone."""
-    batch: list[Request] = []
-    for request in requests:
-        if batch and (len(batch) == most or (request.frames is None) != (batch[0].frames is None)):
-            yield batch
-            batch = []
-        batch.append(request)
-    if batch:
-        yield batch
+        for request in requests:
+            started = time.monotonic()
+            if self._encoder is None:
+                torch.set_num_threads(self.threads)
+                self._encoder = PackagedJoint()
+            if request.frames is None:
+                vectors = self._encoder.whole_sentences([request.prompt])
+            else:
+                vectors = self._encoder(np.stack([fit(Image.fromarray(request.frames[0]), self._encoder)]))
+            yield Reply(vector_text(vectors[0]), seconds=time.monotonic() - started)
