@@ -97,13 +97,12 @@ def trial(settings: Config, options: argparse.Namespace, model: str, number: int
 def score(settings, options, model: str, number: int, changes: dict, seed: int, rows: list[dict]) -> dict[str, float]:
     """VCMR of one training on the selection split, in percent by metric."""
     from verified.benchmark.vcmr.experiment import (
-        RankingSettings,
-        TrainingSettings,
+        Settings,
         rank_videos,
         test_model,
         train_model,
     )
-    from verified.benchmark.vcmr.jobs import search_values, training_inputs, training_settings
+    from verified.benchmark.vcmr.jobs import ranking_settings, testing_settings, training_inputs, training_settings
     from verified.benchmark.vcmr.registry import is_two_stage
 
     folder = TRAININGS / model / f"trial-{number}" / f"seed-{seed}"
@@ -111,10 +110,10 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     wildcards = SimpleNamespace(
         dataset=options.built.removeprefix("results/"), model=model, trained_on="fig", tested_on="fig", seed=seed
     )
-    values = training_settings(settings, wildcards)
-    values["recipe"] = {**values["recipe"], **{name: changes[name] for name in RECIPE if name in changes}}
-    values["options"] = {**values["options"], **{name: changes[name] for name in changes if name not in RECIPE}}
-    training = TrainingSettings(**values)
+    values, dataset = training_settings(settings, wildcards), options.built.rsplit("/", 1)[-1]
+    values["training"] |= {name: changes[name] for name in RECIPE if name in changes}
+    values["training"]["options"] |= {name: changes[name] for name in changes if name not in RECIPE}
+    training, testing = Settings(**values), Settings(**testing_settings(settings, dataset))
     files = training_inputs(settings, wildcards)
     lists = folder
     if is_two_stage(model):
@@ -124,13 +123,13 @@ def score(settings, options, model: str, number: int, changes: dict, seed: int, 
     train_model(model, "fig", seed, files, training, checkpoint, record)
     tested = {"video": files["video"], "text": files["text"], "test": files["selection"], "checkpoint": checkpoint}
     if model == "xml":
-        searching = RankingSettings(**search_values(settings, options.built.rsplit("/", 1)[-1]))
+        searching = Settings(**ranking_settings(settings, dataset), features=training.features)
         rank_videos({**files, "checkpoint": checkpoint}, "fig", searching, str(folder / "ranked-train.h5"))
         rank_videos(tested, "fig", searching, str(folder / "ranked-test.h5"))
     test_model(
         {**tested, "ranked": str(lists / "ranked-test.h5")},
         {"tested_on": "fig"},
-        training,
+        testing,
         [],
         str(folder / "submission.json.gz"),
         str(folder / "metrics.json"),

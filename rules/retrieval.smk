@@ -1,9 +1,10 @@
 from verified.benchmark.vcmr.jobs import (
     model_code,
     ranking_inputs,
-    search_values,
+    ranking_settings,
     settings_digest,
     testing_inputs,
+    testing_settings,
     training_inputs,
     training_priority,
     training_settings,
@@ -88,7 +89,7 @@ rule rank_training_videos:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
-        settings=of_key(search_values),
+        settings=of_key(ranking_settings),
         captions="{trained_on}",
         model_code=model_code,
     script:
@@ -130,7 +131,7 @@ rule test_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),
-        settings=of_key(search_values),
+        settings=of_key(testing_settings),
         settings_sha256=partial(settings_digest, settings),
         model_code=model_code,
     script:

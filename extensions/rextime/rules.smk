@@ -1,4 +1,3 @@
-from verified.benchmark.vcmr.jobs import search_values
 from verified.corpus.shards import videos_state
 from verified.weights.wanted import role_records, text_records
 from verified_rextime import jobs as rextime
@@ -344,7 +343,7 @@ rule ground_rextime_questions:
     params:
         code=code_of("extensions/rextime/scripts/ground_questions.py"),
         features=rules.extract_text_features.params.features,
-        search=lambda wildcards: search_values(settings, wildcards.grounded),
+        search=partial(rextime.grounding_settings, settings),
         sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
         model_code=rextime.grounder_code,
     script:
@@ -402,7 +401,7 @@ rule fine_tune_grounder:
     params:
         code=code_of("extensions/rextime/scripts/fine_tune.py"),
         features=rules.extract_text_features.params.features,
-        settings=partial(rextime.fine_tuning_values, settings),
+        settings=partial(rextime.fine_tuning_settings, settings),
         sources=lambda wildcards: rextime.sources_of(settings, wildcards.grounded),
         model_code=rextime.grounder_code,
     script:

@@ -79,7 +79,7 @@ rule rank_twin_videos:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
-        settings=of_key(search_values),
+        settings=of_key(ranking_settings),
         captions="{tested_on}",
         model_code=model_code,
     script:
@@ -107,7 +107,7 @@ rule test_on_twins:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),
-        settings=of_key(search_values),
+        settings=of_key(testing_settings),
         settings_sha256=partial(settings_digest, settings),
         model_code=model_code,
     script:

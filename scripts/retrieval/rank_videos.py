@@ -2,8 +2,9 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.vcmr.experiment import RankingSettings, rank_videos
+with job(snakemake, snakemake.params.settings["retrieval"]["threads"]):
+    from verified.benchmark.vcmr.experiment import Settings, rank_videos
+    from verified.config.params import received
 
-    settings = RankingSettings(**snakemake.params.settings)
+    settings = received(Settings, snakemake.params.settings)
     rank_videos(dict(snakemake.input.items()), snakemake.params.captions, settings, snakemake.output.ranked)

@@ -2,14 +2,15 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.settings["threads"]):
-    from verified.benchmark.vcmr.experiment import RankingSettings, locate_weights, test_model
+with job(snakemake, snakemake.params.settings["retrieval"]["threads"]):
+    from verified.benchmark.vcmr.experiment import Settings, locate_weights, test_model
     from verified.benchmark.vcmr.results import SETTINGS
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl
     from verified.runtime.wildcards import key_of
 
     wildcards = snakemake.wildcards
-    files, settings = locate_weights(dict(snakemake.input.items()), RankingSettings(**snakemake.params.settings))
+    files, settings = locate_weights(dict(snakemake.input.items()), received(Settings, snakemake.params.settings))
     facts = {
         "dataset": key_of(wildcards.dataset),
         "model": wildcards.model,

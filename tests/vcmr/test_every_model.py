@@ -140,6 +140,7 @@ def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged(
     for other in ({"fps": 2}, {"video_backbone": "small-resnet"}, {"text_encoder": "roberta-base"}):
         assert digest() != digest(features=other), other
     assert digest("conquer") != digest("conquer", training={"xml": {"epochs": 3}})  # it learns from XML's lists
+    assert digest("conquer") != digest("conquer", training_list_videos=7)
     assert digest("conquer") == digest("conquer", **of_hero)
 
 

@@ -1,5 +1,8 @@
 import json
+import os
+from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -9,43 +12,33 @@ from planted import CLIPS, TOKENS, plant, small_model
 
 from verified.benchmark.vcmr import experiment, training
 from verified.benchmark.vcmr.data import read_moments
-from verified.benchmark.vcmr.experiment import TrainingSettings, rank_videos, test_model, train_model
+from verified.benchmark.vcmr.experiment import Settings, rank_videos, test_model, train_model
+from verified.benchmark.vcmr.jobs import ranking_settings, testing_settings, training_settings
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.search import SearchSettings
 from verified.benchmark.vcmr.training import Run, train
-from verified.config.datasets import Spans
-from verified.config.retrieval import Training
+from verified.config import load
+from verified.config.params import VARIABLE, received
 from verified.io.jsonl import read_jsonl
 from verified.nn.training import TrainingState
 
-test_model.__test__ = False
+test_model.__test__ = testing_settings.__test__ = False
 
 SEARCHING = SearchSettings(min_pred_clips=1, max_pred_clips=10, quiet=True)
-SETTINGS = TrainingSettings(
-    held_out_share=0.0,
-    spans=Spans(
-        clip_seconds=1.0,
-        min_pred_clips=1,
-        max_pred_clips=10,
-        max_context_clips=CLIPS,
-        nms_threshold=0.5,
-        selection_split="val",
-        test_split="test",
-    ),
-    text_encoder="all-MiniLM-L6-v2",
-    text_revision="",
-    external_score="exp",
-    feature_cast="float32",
-    searched_videos=100,
-    training_list_videos=2000,
-    memory_mb=100,
-    device="cpu",
-    threads=1,
-    seed=7,
-    recipe=Training(epochs=3, batch=20, learning_rate=1e-3),
-    options={"hidden": 32, "query_tokens": TOKENS},
-    precision="float32",
-)
+SPANS = {"clip_seconds": 1, "min_pred_clips": 1, "max_pred_clips": 10, "max_context_clips": CLIPS, "nms_threshold": 0.5}
+RECIPE = {"epochs": 3, "batch": 20, "learning_rate": 1e-3, "options": {"hidden": 32, "query_tokens": TOKENS}}
+
+
+def of_job(values: Callable[..., dict], job: object = "of", **retrieval: int) -> Settings:
+    """What a job gets of a configuration, by the function behind its rule's params."""
+    given = {"title": "Of", "source": {"kind": "demo"}, "spans": SPANS}
+    trained = {"memory_mb": 100, "training": {"xml": RECIPE}, **retrieval}
+    config = load({"name": "a", "seed": 7, "datasets": {"of": given}, "retrieval": trained})
+    os.environ.setdefault(VARIABLE, "{}")
+    return received(Settings, values(config, job))
+
+
+SETTINGS = of_job(training_settings, SimpleNamespace(dataset="a/of", model="xml"))
 
 
 @pytest.fixture(scope="module")
@@ -175,8 +168,8 @@ def run(planted, tmp_path_factory):
             "xml", "fig", 2018, files, SETTINGS, str(folder / name / "c.safetensors"), str(folder / name / "l.jsonl")
         )
     files |= {"checkpoint": str(folder / "one" / "c.safetensors")}
-    rank_videos(files, "fig", SETTINGS, str(folder / "ranked.h5"))
-    short = SETTINGS.model_copy(update={"searched_videos": 3, "training_list_videos": 7})
+    rank_videos(files, "fig", of_job(ranking_settings), str(folder / "ranked.h5"))
+    short = of_job(ranking_settings, searched_videos=3, training_list_videos=7)
     rank_videos(files, "fig", short, str(folder / "short.h5"))
     tested = {"checkpoint": files["checkpoint"], "video": str(test.video), "text": str(test.text)}
     tested["test"] = str(test.annotations)
@@ -184,7 +177,7 @@ def run(planted, tmp_path_factory):
     test_model(
         tested,
         facts,
-        SETTINGS,
+        of_job(testing_settings),
         read_jsonl(folder / "one" / "l.jsonl"),
         str(folder / "submission.json.gz"),
         str(folder / "metrics.json"),

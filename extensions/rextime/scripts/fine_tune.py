@@ -2,8 +2,8 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.settings["threads"]) as log:
-    from verified.benchmark.vcmr.experiment import TrainingSettings
+with job(snakemake, snakemake.params.settings["retrieval"]["threads"]) as log:
+    from verified.benchmark.vcmr.experiment import Settings
     from verified.config.features import Features
     from verified.config.params import received
     from verified.errors import InputError
@@ -19,6 +19,6 @@ with job(snakemake, snakemake.params.settings["threads"]) as log:
     encoder = source_of(features.text_encoder, features.text_revision, inputs.weights)
     encode_questions(rows, features, snakemake.output.text, encoder)
     files = {"checkpoint": inputs.checkpoint, "video": inputs.video, "text": snakemake.output.text}
-    settings = TrainingSettings(**snakemake.params.settings)
+    settings = received(Settings, snakemake.params.settings)
     fine_tune(rows, files, settings, snakemake.output.checkpoint, snakemake.output.record)
     log.info("%d questions", len(rows))

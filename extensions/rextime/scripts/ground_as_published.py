@@ -2,8 +2,9 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.search["threads"]) as log:
-    from verified.benchmark.vcmr.experiment import RankingSettings
+with job(snakemake, snakemake.params.search["retrieval"]["threads"]) as log:
+    from verified.benchmark.vcmr.experiment import Settings
+    from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.weights.records import source_of
     from verified_rextime.published import given_rows, ground_as_published
@@ -18,7 +19,7 @@ with job(snakemake, snakemake.params.search["threads"]) as log:
         rows = [row for row in rows if params.sources is None or row["source"] in params.sources]
     encoder, _ = source_of(params.encoder, params.revision, inputs.weights)
     files = {"checkpoint": inputs.checkpoint, "video": inputs.video, "text": outputs.text}
-    name, search = snakemake.wildcards.published, RankingSettings(**params.search)
+    name, search = snakemake.wildcards.published, received(Settings, params.search)
     found, facts = ground_as_published(name, rows, files, encoder, search)
     write_jsonl(outputs.submission, submission_rows(found))
     write_json(outputs.facts, facts)

@@ -2,8 +2,8 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.search["threads"]) as log:
-    from verified.benchmark.vcmr.experiment import RankingSettings
+with job(snakemake, snakemake.params.search["retrieval"]["threads"]) as log:
+    from verified.benchmark.vcmr.experiment import Settings
     from verified.config.features import Features
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_jsonl
@@ -12,7 +12,7 @@ with job(snakemake, snakemake.params.search["threads"]) as log:
     from verified_rextime.results import submission_rows
 
     inputs, features = snakemake.input, received(Features, snakemake.params.features)
-    search = RankingSettings(**snakemake.params.search)
+    search = received(Settings, snakemake.params.search)
     sources = snakemake.params.sources
     rows = [row for path in inputs.questions for row in read_jsonl(path)]
     rows = [row for row in rows if row["source"] in sources and row["options"]]

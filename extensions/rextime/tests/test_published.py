@@ -11,7 +11,7 @@ import yaml
 from running import snakemake
 
 from verified.benchmark.vcmr.checkpoint import load_model
-from verified.benchmark.vcmr.experiment import RankingSettings
+from verified.benchmark.vcmr.experiment import Settings
 from verified.benchmark.vcmr.registry import model_class
 from verified.config import load
 from verified.features.hub_models import text_states
@@ -27,7 +27,7 @@ SMALL = {
 }
 VIDEOS = {"v0": 6, "v1": 90, "v2": 3}
 """Clips of two seconds of each; one video is longer than those of QVHighlights."""
-SEARCH = RankingSettings(**jobs.published_search(load({"rextime": {"released": {"given": "given.jsonl"}}})))
+SEARCH = Settings(**jobs.published_search(load({"rextime": {"released": {"given": "given.jsonl"}}})))
 
 
 def write_features_of(file, clips, width=2816):

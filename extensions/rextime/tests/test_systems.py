@@ -8,9 +8,11 @@ import tiny_models
 from PIL import Image
 from question_pages import question
 
-from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings
+from verified.benchmark.vcmr.experiment import Settings
 from verified.config.datasets import Spans
+from verified.config.features import Features
 from verified.config.generation import EngineSettings
+from verified.config.retrieval import Retrieval, Training
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import read_jsonl
 from verified.lmm.request import Request
@@ -52,17 +54,10 @@ def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny
 
 
 RANKING = {
+    "retrieval": Retrieval(memory_mb=500),
     "spans": Spans(min_pred_clips=2, max_pred_clips=8),
-    "text_encoder": "",
-    "text_revision": "",
-    "held_out_share": 0.0,
-    "external_score": "exp",
+    "features": Features(),
     "feature_cast": "float32",
-    "searched_videos": 100,
-    "training_list_videos": 2000,
-    "memory_mb": 500,
-    "device": "cpu",
-    "threads": 1,
 }
 
 
@@ -104,8 +99,8 @@ def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, 
     from verified.benchmark.vcmr.checkpoint import load_model
 
     files, rows = untrained(name, tmp_path), two_questions()
-    recipe = {"epochs": epochs, "batch": 2, "learning_rate": rate}
-    settings = TrainingSettings(**RANKING, recipe=recipe, options={}, precision="float32", seed=3)
+    training = Training(epochs=epochs, batch=2, learning_rate=rate)
+    settings = Settings(**RANKING, training=training, seed=3)
     tuned, record = tmp_path / "tuned.safetensors", tmp_path / "log.jsonl"
     fine_tune(rows, files, settings, tuned, record)
     header = load_model(tuned)[1]
@@ -114,8 +109,8 @@ def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, 
     asked = [
         Question(row["qid"], "?", row["vid"], row["duration"], (tuple(row["relevant_windows"][0]),)) for row in rows
     ]
-    before = ground(rows, files, RankingSettings(**RANKING))
-    after = ground(rows, files | {"checkpoint": tuned}, RankingSettings(**RANKING))
+    before = ground(rows, files, Settings(**RANKING))
+    after = ground(rows, files | {"checkpoint": tuned}, Settings(**RANKING))
     for row in rows:
         start, end = before[row["qid"]].window
         assert 0 <= start < end <= row["duration"] and before[row["qid"]].answer is None

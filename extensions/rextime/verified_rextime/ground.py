@@ -14,7 +14,7 @@ import numpy as np
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Queries, Videos, load_tokeniser
-from verified.benchmark.vcmr.experiment import RankingSettings, TrainingSettings, own_recipe
+from verified.benchmark.vcmr.experiment import Settings, own_recipe, owner_values
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import search
 from verified.benchmark.vcmr.training import Run, SplitData, train
@@ -39,17 +39,17 @@ def encode_questions(questions: list[dict], settings: Features, output: str | Pa
     )
 
 
-def ground(questions: list[dict], files: Mapping[str, str], settings: RankingSettings) -> dict[str, Prediction]:
+def ground(questions: list[dict], files: Mapping[str, str], settings: Settings) -> dict[str, Prediction]:
     """The best span of each question in its video; the whole video if the model finds none.
 
     `files`: checkpoint, video and text features.
     """
-    model, _ = load_model(files["checkpoint"], settings.device)
+    model, _ = load_model(files["checkpoint"], settings.retrieval.device)
     return best_windows(model, questions, files, settings)
 
 
 def best_windows(
-    model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: RankingSettings
+    model: RetrievalModel, questions: list[dict], files: Mapping[str, str], settings: Settings
 ) -> dict[str, Prediction]:
     """`ground` with a loaded model; `files` are video and text features."""
     data = _data(model, questions, files, settings)
@@ -65,25 +65,25 @@ def best_windows(
 
 
 def fine_tune(
-    questions: list[dict], files: Mapping[str, str], settings: TrainingSettings, checkpoint: str, record: str
+    questions: list[dict], files: Mapping[str, str], settings: Settings, checkpoint: str, record: str
 ) -> None:
     """Fine-tune a one-stage model on questions and the windows of their answers; with the weights of the last epoch.
 
     `files`: checkpoint of the model as trained on captions, video and text features. Writes its checkpoint and its
     record of epochs, whose recall is that of training questions, of the first `MEASURED_VIDEOS` videos.
     """
-    model, header = load_model(files["checkpoint"], settings.device)
+    model, header = load_model(files["checkpoint"], settings.retrieval.device)
     name, data = header["model"], _data(model, questions, files, settings)
     measured = _data(model, questions, files, settings, data.moments.videos[:MEASURED_VIDEOS])
-    recipe = own_recipe(type(model).recipe, settings.recipe)
+    recipe = own_recipe(type(model).recipe, settings.training)
     recipe = replace(recipe, selection_videos=MEASURED_VIDEOS + 1)  # no split of questions selects an epoch
     owner = fingerprint(
         modules_digest("verified_rextime.ground", model_module(name)),
-        settings.model_dump(mode="json", exclude={"memory_mb"}),
+        owner_values(settings),
         [files[key] for key in sorted(files)],
     )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
-    run = Run(derive_seed(settings.seed, "fine-tuning", name), record, state, settings.precision)
+    run = Run(derive_seed(settings.seed, "fine-tuning", name), record, state, settings.retrieval.precision)
     trained = train(model.train(), data, measured, recipe, settings.searching(), run)
     facts = {**header, "fine_tuned_on": len(questions), "epochs": len(trained.history)}
     save_model(checkpoint, name, model, trained.state, facts)
@@ -94,10 +94,10 @@ def _data(
     model: RetrievalModel,
     questions: list[dict],
     files: Mapping[str, str],
-    settings: RankingSettings,
+    settings: Settings,
     about: Sequence[str] | None = None,
 ) -> SplitData:
-    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
+    tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None
     moments = to_moments(questions, Path(files["text"]), about)
     kind, config, cast = type(model), model.config, settings.feature_cast
     videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)

@@ -1,11 +1,12 @@
 """Files and settings of the ReXTime jobs, by configuration."""
 
 from verified.annotations.export import generation_facts
-from verified.benchmark.vcmr.jobs import search_values
+from verified.benchmark.vcmr.jobs import CLIPS, SEARCHED, TEXT_ENCODER, search_settings
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
 from verified.config.datasets import Spans
 from verified.config.folders import dataset_folder, home
+from verified.config.params import deciding
 from verified.config.retrieval import model_module
 from verified.layout import Layout
 from verified.runtime.digest import modules_digest
@@ -240,20 +241,9 @@ def published_sources(settings: Config, wildcards) -> list[str] | None:
 
 def published_search(settings: Config) -> dict:
     """Settings of the search in a given video, with weights for clips of two seconds."""
-    retrieval = settings.retrieval
-    return {
-        "spans": Spans(clip_seconds=CLIP_SECONDS).model_dump(mode="json"),
-        "text_encoder": "",
-        "text_revision": "",
-        "held_out_share": 0.0,
-        "external_score": retrieval.external_score,
-        "feature_cast": "float32",
-        "searched_videos": 1,
-        "training_list_videos": 1,
-        "memory_mb": retrieval.memory_mb,
-        "device": retrieval.device,
-        "threads": retrieval.threads,
-    }
+    searched = deciding(settings.retrieval, SEARCHED) | {"searched_videos": 1}
+    spans = deciding(Spans(clip_seconds=CLIP_SECONDS), CLIPS)
+    return {"retrieval": searched, "spans": spans, "features": {"text_encoder": ""}, "feature_cast": "float32"}
 
 
 def published_code(wildcards) -> str:
@@ -269,13 +259,18 @@ def grounding_inputs(settings: Config, wildcards) -> dict[str, str]:
     return {"video": layout.path(layout.video_features, dataset), "checkpoint": f"{run}/checkpoint.safetensors"}
 
 
-def fine_tuning_values(settings: Config, wildcards) -> dict:
+def grounding_settings(settings: Config, wildcards) -> dict:
+    """Settings of the search in a given video of ``wildcards.grounded``."""
+    found = search_settings(settings, wildcards.grounded)
+    return {**found, "features": deciding(settings.features, TEXT_ENCODER)}
+
+
+def fine_tuning_settings(settings: Config, wildcards) -> dict:
     """Settings of the fine-tuning of ``wildcards.grounder``."""
     return {
-        **search_values(settings, wildcards.grounded),
-        "recipe": _section(settings).fine_tuning.model_dump(mode="json"),
-        "options": {},
-        "precision": settings.retrieval.precision,
+        **search_settings(settings, wildcards.grounded, ("precision",)),
+        "features": deciding(settings.features, TEXT_ENCODER),
+        "training": deciding(_section(settings).fine_tuning),
         "seed": settings.seed,
     }
 

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from verified.benchmark.vcmr.checkpoint import FORM, load_model
-from verified.benchmark.vcmr.experiment import RankingSettings
+from verified.benchmark.vcmr.experiment import Settings
 from verified.benchmark.vcmr.importing import Published, Sizes, import_checkpoint
 from verified.errors import InputError
 from verified.features.hub_models import text_states
@@ -27,7 +27,7 @@ from verified_rextime.rows import NOT_ANSWERED, Prediction, Question
 
 
 def ground_as_published(
-    name: str, questions: list[dict], files: Mapping[str, str], encoder: str, settings: RankingSettings
+    name: str, questions: list[dict], files: Mapping[str, str], encoder: str, settings: Settings
 ) -> tuple[dict[str, Prediction], dict[str, Any]]:
     """(the best span of each question in its video, facts about weights and features).
 
@@ -35,7 +35,7 @@ def ground_as_published(
     A question whose video has no features gets no answer, and is counted. Raises InputError for a checkpoint of another
     model than `name` or trained here, features of other widths than it reads, and if no video has features.
     """
-    model, header = load_model(files["checkpoint"], settings.device)
+    model, header = load_model(files["checkpoint"], settings.retrieval.device)
     if problem := other_weights(header, name):
         raise InputError(
             problem, file=files["checkpoint"], remedy=f"import the authors' file: verified import {name} FILE"

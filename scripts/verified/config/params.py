@@ -8,6 +8,7 @@ where they are declared. `announce_operational` hands them to all jobs of a run 
 import json
 import os
 from collections.abc import Collection, Mapping
+from inspect import isclass
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -41,23 +42,29 @@ def announce_operational(settings: Config) -> None:
 def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     """The section that `deciding` serialised, with its operational fields.
 
-    A field that the rule did not pass is absent: reading it raises AttributeError, so that no script depends on a value
-    whose change Snakemake would not see.
+    A field that the rule did not pass is absent, also in a section below: reading it raises AttributeError, so that no
+    script depends on a value whose change Snakemake would not see.
     """
-    announced = json.loads(os.environ[VARIABLE]).get(section_key(config_model(), kind), {})
+    return _received(kind, values, json.loads(os.environ[VARIABLE]).get(section_key(config_model(), kind), {}))
+
+
+def _received(kind: type[Kind], values: Mapping[str, Any], announced: Mapping[str, Any]) -> Kind:
     fields = kind.model_fields
     given = {
-        name: _merged(announced.get(name), values.get(name))
-        for name in fields
-        if name in values or (name in announced and is_operational(fields[name]))
+        name: _typed(field.annotation, values.get(name), announced.get(name))
+        for name, field in fields.items()
+        if name in values or (name in announced and is_operational(field))
     }
-    if given.keys() == fields.keys():
-        return kind.model_validate(given)
-    kinds: dict[str, Any] = {name: fields[name].annotation for name in given}
-    part = kind.model_construct(**{name: TypeAdapter(kinds[name]).validate_python(given[name]) for name in given})
+    part = kind.model_construct(**given)
     for name in fields.keys() - given.keys():
         vars(part).pop(name, None)
     return part
+
+
+def _typed(kind: Any, passed: Any, announced: Any) -> Any:
+    if isclass(kind) and issubclass(kind, Section) and is_object(passed):
+        return _received(kind, passed, announced or {})
+    return TypeAdapter(kind).validate_python(_merged(announced, passed))
 
 
 def is_operational(field: FieldInfo) -> bool:

@@ -6,14 +6,14 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.contract import Recipe, RetrievalModel
-from verified.benchmark.vcmr.data import Moments, Padding, Queries, Videos, load_tokeniser, read_moments
+from verified.benchmark.vcmr.data import Cast, Moments, Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
@@ -21,7 +21,9 @@ from verified.benchmark.vcmr.testing import truth_of, write_test
 from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.base import Section
 from verified.config.datasets import Spans
-from verified.config.retrieval import Training, model_module
+from verified.config.features import Features
+from verified.config.params import deciding
+from verified.config.retrieval import Retrieval, Training, model_module
 from verified.corpus.splits import HELD_OUT
 from verified.io.hdf5 import FeatureFile, Room
 from verified.nn.training import TrainingState, fingerprint
@@ -30,48 +32,31 @@ from verified.runtime.seeds import derive_seed
 from verified.weights.records import source_of
 
 
-class RankingSettings(Section):
-    """Settings of ranking and testing a checkpoint on a data set."""
+class Settings(Section):
+    """The part of the configuration that a training, ranking or test reads."""
 
+    retrieval: Retrieval
     spans: Spans
-    text_encoder: str
-    text_revision: str
-    held_out_share: float
+    features: Features
+    """Its text encoder."""
+    training: Training = Training()
+    """Departures from the official recipe."""
+    feature_cast: Cast
+    held_out_share: float = 0.0
     """Share of the train file's videos that models are selected on; 0 where the selection split has a file."""
-    external_score: Literal["exp", "cosine"]
-    feature_cast: Literal["official", "float32"]
-    searched_videos: int
-    training_list_videos: int
-    memory_mb: int
-    device: str
-    threads: int
-    padding: Padding = "context"
+    seed: int = 0
 
     def searching(self, **changes: Any) -> SearchSettings:
         """Search settings with `changes`."""
         values = {
             "min_pred_clips": self.spans.min_pred_clips,
             "max_pred_clips": self.spans.max_pred_clips,
-            "searched_videos": self.searched_videos,
-            "memory_mb": self.memory_mb,
-            "device": self.device,
-            "padding": self.padding,
+            "searched_videos": self.retrieval.searched_videos,
+            "memory_mb": self.retrieval.memory_mb,
+            "device": self.retrieval.device,
+            "padding": self.retrieval.padding,
         }
         return SearchSettings(**{**values, **changes})
-
-
-class TrainingSettings(RankingSettings):
-    """Settings of a training and of its test."""
-
-    recipe: Training
-    """Departures from the official recipe."""
-    options: dict[str, bool | int | float | str]
-    """Values of the model's own config."""
-    precision: Literal["float32", "bfloat16"]
-    seed: int
-
-
-Settings = TypeVar("Settings", bound=RankingSettings)
 
 
 def locate_weights(files: Mapping[str, Any], settings: Settings) -> tuple[dict[str, Any], Settings]:
@@ -79,11 +64,13 @@ def locate_weights(files: Mapping[str, Any], settings: Settings) -> tuple[dict[s
 
     These are the text encoder, whose tokeniser some models use, and RoBERTa's weights for HERO.
     """
-    files = dict(files)
+    files, features = dict(files), settings.features
     records = files.pop("weights")
-    changes: dict[str, object] = {"text_encoder": source_of(settings.text_encoder, settings.text_revision, records)[0]}
-    if isinstance(settings, TrainingSettings) and (roberta := settings.options.get("roberta")):
-        changes["options"] = {**settings.options, "roberta": source_of(str(roberta), "", records)[0]}
+    encoder = source_of(features.text_encoder, features.text_revision, records)[0]
+    changes: dict[str, object] = {"features": features.model_copy(update={"text_encoder": encoder})}
+    if "training" in vars(settings) and (roberta := settings.training.options.get("roberta")):
+        options = {**settings.training.options, "roberta": source_of(str(roberta), "", records)[0]}
+        changes["training"] = settings.training.model_copy(update={"options": options})
     return files, settings.model_copy(update=changes)
 
 
@@ -94,25 +81,23 @@ SAVE_SECONDS = 30.0
 """Least time between two states of a training on disk."""
 
 
-def train_model(
-    name: str, trained_on: str, seed: int, files: Files, settings: TrainingSettings, checkpoint: str, record: str
-):
+def train_model(name: str, trained_on: str, seed: int, files: Files, settings: Settings, checkpoint: str, record: str):
     """Train a model and write its checkpoint and its record of epochs.
 
     `files`: video, text, train, selection and, for two-stage models, ranked.
     """
     cls = model_class(name)
-    recipe = own_recipe(cls.recipe, settings.recipe)
+    recipe = own_recipe(cls.recipe, settings.training)
     splits = _training_moments(files, trained_on, settings)
-    tokeniser = load_tokeniser(settings.text_encoder) if cls.query_input == "ids" else None
+    tokeniser = load_tokeniser(settings.features.text_encoder) if cls.query_input == "ids" else None
     torch.manual_seed(derive_seed(settings.seed, name, trained_on, seed, "weights"))
-    model = build_model(name, _sizes(files, settings, tokeniser), settings.options)
+    model = build_model(name, _sizes(files, settings, tokeniser), settings.training.options)
     model.initial_weights()
     room = _room(settings)
     data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
     owner = fingerprint(
         modules_digest("verified.benchmark.vcmr.experiment", model_module(name)),
-        settings.model_dump(mode="json", exclude={"memory_mb"}),
+        owner_values(settings),
         [files[key] for key in sorted(files)],
         run=[name, trained_on, seed],
     )
@@ -124,7 +109,7 @@ def train_model(
         data["selection"],
         recipe,
         settings.searching(),
-        Run(run_seed, record, state, settings.precision),
+        Run(run_seed, record, state, settings.retrieval.precision),
     )
     facts = {
         "trained_on": trained_on,
@@ -138,6 +123,12 @@ def train_model(
     state.remove()
 
 
+def owner_values(settings: Settings) -> dict[str, Any]:
+    """Settings that a training goes on with, whatever memory it has."""
+    values = deciding(settings)
+    return {**values, "retrieval": {**values["retrieval"], "memory_mb": None}}
+
+
 def own_recipe(recipe: Recipe, departures: Training) -> Recipe:
     """The official recipe with the changes of the config; configured epochs replace steps."""
     changes = departures.model_dump(exclude={"options", "seeds"}, exclude_none=True)
@@ -145,23 +136,23 @@ def own_recipe(recipe: Recipe, departures: Training) -> Recipe:
     return replace(recipe, **({"steps": None} if by_epochs else {}), **changes)
 
 
-def rank_videos(files: Files, captions: str, settings: RankingSettings, output: str) -> None:
+def rank_videos(files: Files, captions: str, settings: Settings, output: str) -> None:
     """Write the ranked lists (videos and cosines) of a one-stage checkpoint for the queries of `files`.
 
     `files`: checkpoint, video, text and either train and selection, or test.
     """
-    model, _ = load_model(files["checkpoint"], settings.device)
+    model, _ = load_model(files["checkpoint"], settings.retrieval.device)
     splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
     ranked_lists, room = {}, _room(settings)
     for split, moments in splits.items():
         data = _split(model, files, moments, settings, None, split, room)
-        depth = settings.training_list_videos if split == "train" else settings.searched_videos
+        depth = settings.retrieval.training_list_videos if split == "train" else settings.retrieval.searched_videos
         ranked_lists[split] = _rank_videos(model, data, settings, depth)
     write_ranked(output, ranked_lists)
 
 
 @torch.no_grad()
-def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettings, depth: int) -> Ranked:
+def _rank_videos(model: RetrievalModel, data: SplitData, settings: Settings, depth: int) -> Ranked:
     searching = settings.searching()
     corpus = encode_corpus(model, data.videos, searching)
     depth = min(depth, len(data.videos))
@@ -178,7 +169,7 @@ def _rank_videos(model: RetrievalModel, data: SplitData, settings: RankingSettin
 def test_model(
     files: Files,
     facts: dict,
-    settings: RankingSettings,
+    settings: Settings,
     history: list[dict],
     submission: str,
     metrics: str,
@@ -189,8 +180,8 @@ def test_model(
     `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` are copied into the metrics
     (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
     """
-    model, header = load_model(files["checkpoint"], settings.device)
-    tokeniser = load_tokeniser(settings.text_encoder) if model.query_input == "ids" else None
+    model, header = load_model(files["checkpoint"], settings.retrieval.device)
+    tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None
     moments = _test_moments(files, facts["tested_on"])["test"]
     data = _split(model, files, moments, settings, tokeniser, "test", Room())
     lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked).tasks()
@@ -210,7 +201,7 @@ def test_model(
     write_test(lists_by_task, data.moments, settings.spans.nms_threshold, {**facts, **more}, outputs)
 
 
-def _training_moments(files: Files, captions: str, settings: RankingSettings) -> dict[str, Moments]:
+def _training_moments(files: Files, captions: str, settings: Settings) -> dict[str, Moments]:
     share = settings.held_out_share
     return {
         "train": read_moments(files["train"], captions, "rest" if share else None, share).by_window(),
@@ -222,7 +213,7 @@ def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
     return {"test": read_moments(files["test"], captions)}
 
 
-def _sizes(files: Files, settings: RankingSettings, tokeniser) -> dict[str, int]:
+def _sizes(files: Files, settings: Settings, tokeniser) -> dict[str, int]:
     sizes = {
         "video_dim": FeatureFile(files["video"]).describe().width,
         "context_clips": settings.spans.max_context_clips,
@@ -232,13 +223,13 @@ def _sizes(files: Files, settings: RankingSettings, tokeniser) -> dict[str, int]
     return {**sizes, "text_dim": FeatureFile(files["text"]).describe().width}
 
 
-def _room(settings: RankingSettings) -> Room:
+def _room(settings: Settings) -> Room:
     """Memory shared by the splits of a training; a test reads each video once and stores none."""
-    return Room(settings.memory_mb * 2**20)
+    return Room(settings.retrieval.memory_mb * 2**20)
 
 
 def _split(
-    model: RetrievalModel, files: Files, moments: Moments, settings: RankingSettings, tokeniser, split: str, room: Room
+    model: RetrievalModel, files: Files, moments: Moments, settings: Settings, tokeniser, split: str, room: Room
 ) -> SplitData:
     cls, config = type(model), model.config
     seconds, cast = settings.spans.clip_seconds, settings.feature_cast
@@ -246,5 +237,5 @@ def _split(
     queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
     ranked = None
     if cls.two_stage:
-        ranked = read_ranked(files["ranked"], split, moments.videos, settings.external_score)
+        ranked = read_ranked(files["ranked"], split, moments.videos, settings.retrieval.external_score)
     return SplitData(moments, videos, queries, ranked)

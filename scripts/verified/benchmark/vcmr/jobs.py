@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 
 from verified.annotations.splits import annotation_file
 from verified.benchmark.vcmr.registry import is_two_stage
@@ -20,6 +21,10 @@ from verified.runtime.wildcards import key_of
 
 PLACEMENT = ("memory_mb", "device", "threads")
 """Settings that say where a training runs, and with how much at once."""
+SEARCHED = (*PLACEMENT, "padding", "searched_videos")
+CLIPS = ("clip_seconds", "max_pred_clips", "min_pred_clips")
+"""Fields of `Retrieval` and of `Spans` that each search depends on."""
+TEXT_ENCODER = ("text_encoder", "text_revision")
 
 
 def model_code(wildcards) -> str:
@@ -111,18 +116,42 @@ def training_priority(settings: Config, wildcards) -> int:
 
 def training_settings(settings: Config, wildcards) -> dict:
     """Settings that training of ``wildcards.model`` depends on."""
-    return _training_values(settings, key_of(wildcards.dataset), wildcards.model)
+    return _of_training(settings, key_of(wildcards.dataset), wildcards.model)
 
 
-def _training_values(settings: Config, dataset: str, model: str) -> dict:
-    changes = deciding(settings.retrieval.training.get(model, Training()))
-    options, _ = changes.pop("options"), changes.pop("seeds")
+def _of_training(settings: Config, dataset: str, model: str) -> dict:
+    training = settings.retrieval.training.get(model, Training())
     return {
-        **search_values(settings, dataset),
-        "recipe": {name: value for name, value in changes.items() if value is not None},
-        "options": options,
-        "precision": settings.retrieval.precision,
+        **search_settings(settings, dataset, ("external_score", "precision"), ("max_context_clips",)),
+        "features": deciding(settings.features, TEXT_ENCODER),
+        "training": deciding(training, Training.model_fields.keys() - {"seeds"}),
+        "held_out_share": held_out_share(settings, dataset),
         "seed": settings.seed,
+    }
+
+
+def ranking_settings(settings: Config, dataset: str) -> dict:
+    """Settings that XML's ranked lists in the data set of this key depend on."""
+    lists = search_settings(settings, dataset, ("training_list_videos",))
+    return {**lists, "held_out_share": held_out_share(settings, dataset)}
+
+
+def testing_settings(settings: Config, dataset: str) -> dict:
+    """Settings that tests in the data set of this key depend on."""
+    reported = ("nms_threshold", "selection_split", "test_split")
+    test = search_settings(settings, dataset, ("external_score",), reported)
+    return {**test, "features": deciding(settings.features, TEXT_ENCODER)}
+
+
+def search_settings(
+    settings: Config, dataset: str, of_retrieval: Iterable[str] = (), of_spans: Iterable[str] = ()
+) -> dict:
+    """Settings that any search in the data set of this key depends on, and further fields of two sections."""
+    described, retrieval = settings.datasets[dataset], settings.retrieval
+    return {
+        "retrieval": deciding(retrieval, {*SEARCHED, *of_retrieval}),
+        "spans": deciding(described.spans, {*CLIPS, *of_spans}),
+        "feature_cast": retrieval.feature_cast or ("official" if described.source.given_features else "float32"),
     }
 
 
@@ -132,29 +161,14 @@ def settings_digest(settings: Config, wildcards) -> str:
     It goes into the metrics, so that trainings of different settings are not averaged (see `alike`). Settings that only
     place a training on a machine are excluded; a two-stage model includes XML's settings.
     """
-    models = ("xml", wildcards.model) if is_two_stage(wildcards.model) else (wildcards.model,)
-    values = [_training_values(settings, key_of(wildcards.dataset), model) for model in models]
-    relevant = [{key: value for key, value in one.items() if key not in PLACEMENT} for one in values]
+    dataset, model = key_of(wildcards.dataset), wildcards.model
+    values = [_of_training(settings, dataset, model), testing_settings(settings, dataset)]
+    if is_two_stage(model):
+        values += [_of_training(settings, dataset, "xml"), ranking_settings(settings, dataset)]
+    relevant: list[object] = [
+        {**one, "retrieval": {name: value for name, value in one["retrieval"].items() if name not in PLACEMENT}}
+        for one in values
+    ]
     features = settings.features
     relevant.append({"video": [features.video_backbone, features.video_revision, features.fps]})
     return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
-
-
-def search_values(settings: Config, dataset: str) -> dict:
-    """Settings that the search in the data set of this key depends on."""
-    retrieval = settings.retrieval
-    return {
-        "spans": deciding(settings.datasets[dataset].spans),
-        "text_encoder": settings.features.text_encoder,
-        "text_revision": settings.features.text_revision,
-        "held_out_share": held_out_share(settings, dataset),
-        "external_score": retrieval.external_score,
-        "feature_cast": retrieval.feature_cast
-        or ("official" if settings.datasets[dataset].source.given_features else "float32"),
-        "searched_videos": retrieval.searched_videos,
-        "training_list_videos": retrieval.training_list_videos,
-        "memory_mb": retrieval.memory_mb,
-        "device": retrieval.device,
-        "threads": retrieval.threads,
-        "padding": retrieval.padding,
-    }
