@@ -1,7 +1,8 @@
 """The part of a small configuration that tables show, for tests of the tables."""
 
 from verified.config import load
-from verified.tables.shown import Shown, select_shown
+from verified.config.retrieval import Retrieval
+from verified.tables.shown import Shown, shown_values
 
 
 def shown_settings(
@@ -13,4 +14,5 @@ def shown_settings(
         "datasets": {key: {"title": title, "source": {"kind": kind, **given}} for key, title in datasets.items()},
         **others,
     }
-    return select_shown(load(values)).model_copy(update={"models": models})
+    shown = Shown(**shown_values(load(values)))
+    return shown.model_copy(update={"retrieval": Retrieval.model_construct(models=models)})

@@ -15,7 +15,7 @@ from running import PROJECT
 
 from verified.config import load
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
-from verified.tables.shown import Shown, select_shown
+from verified.tables.shown import Shown, shown_values
 from verified.tables.summary import closing_message
 from verified.tables.table import Estimate, Table, read_table_json
 from verified.tables.write import write_simple
@@ -133,7 +133,7 @@ DEMO = {"title": "Demo", "source": {"kind": "demo"}}
 
 
 def settings(**values: object) -> Shown:
-    return select_shown(load({"datasets": {"demo": DEMO}, **values}))
+    return Shown(**shown_values(load({"datasets": {"demo": DEMO}, **values})))
 
 
 def test_tables_depend_on_what_they_show_and_on_nothing_else():

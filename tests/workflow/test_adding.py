@@ -174,14 +174,14 @@ import json, sys
 from pathlib import Path
 from verified.config import read
 from verified.tables.added import added_inputs, added_tables
-from verified.tables.shown import select_shown
+from verified.tables.shown import Shown, shown_values
 settings = read("config/nano.yaml")
 files = added_inputs(settings)(None)
 (moments,) = files["added_lengths"]
 Path(moments).parent.mkdir(parents=True)
 rows = [dict(split="test", start=0.0, end=end) for end in (1.0, 2.0, 4.0)]
 Path(moments).write_text("".join(json.dumps(row) + chr(10) for row in rows))
-(table,) = added_tables(select_shown(settings), None, dict(added_lengths=[moments]))
+(table,) = added_tables(Shown(**shown_values(settings)), None, dict(added_lengths=[moments]))
 print(json.dumps([table.key, *table.texts()]))
 """
 

@@ -11,7 +11,7 @@ from verified.io.fig import write_fig
 from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.statistics.embeddings import write_embeddings
 from verified.tables.collect import Collection, Run
-from verified.tables.shown import select_shown
+from verified.tables.shown import Shown, shown_values
 from verified_lab.config import Audit
 from verified_lab.tables import audit as audit_tables
 
@@ -103,7 +103,7 @@ def test_tables_show_numbers_and_recall_on_clean_queries(audited, tmp_path, monk
     collection = Collection([], [])
     collection.runs["demo", "xml", "fig", "fig"] = Run([{**described, "split": "test"}], [folder])
     files = audit_tables.inputs(settings)
-    numbers_, clean = audit_tables.tables(select_shown(settings), collection, files)
+    numbers_, clean = audit_tables.tables(Shown(**shown_values(settings)), collection, files)
     assert numbers_.rows[1][:3] == ("Demo-FIG", "test", 40) and numbers_.rows[1][-1] == 37
     assert [tuple(row[4:6]) for row in clean.rows] == [("all", 40), ("clean", 37)]
     assert [getattr(row[6], "value", row[6]) for row in clean.rows] == [92.5, 100.0]

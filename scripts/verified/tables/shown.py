@@ -7,9 +7,14 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from verified.config import Config
+from verified.config.annotations import Annotations
 from verified.config.base import Section
+from verified.config.evaluator import Evaluator
+from verified.config.features import Features
 from verified.config.folders import shown_datasets
-from verified.config.generation import ROLES
+from verified.config.generation import ROLES, Generation
+from verified.config.params import deciding
+from verified.config.retrieval import Retrieval
 from verified.config.sources import KINDS, SourceSection
 from verified.lmm.tasks.paper import prompt_set
 
@@ -28,29 +33,6 @@ class ShownDataSet(Section):
         return KINDS[self.kind]
 
 
-class ShownModel(Section):
-    """A model that tables name, with its commit where its record has one."""
-
-    model: str
-    revision: str
-
-
-class ShownRole(ShownModel):
-    """The model of a role of text generation, and who answered for it."""
-
-    engine: str
-    cassette: str | None
-
-
-class ShownEvaluator(Section):
-    """The noise evaluator, as tables describe it."""
-
-    name: str
-    size: str
-    hard_negatives: str
-    imported: str | None
-
-
 class Shown(Section):
     """A configuration as its tables show it."""
 
@@ -58,15 +40,14 @@ class Shown(Section):
     seed: int
     datasets: dict[str, ShownDataSet]
     """Data sets by key, in the order of the configuration."""
-    models: tuple[str, ...]
-    """Retrieval models."""
-    video_backbone: ShownModel
-    text_encoder: ShownModel
-    roles: dict[str, ShownRole]
+    retrieval: Retrieval
+    features: Features
+    generation: Generation
+    """Its roles."""
+    evaluator: Evaluator
+    annotations: Annotations
     prompts: dict[str, str]
     """Name and digest of the prompt files."""
-    evaluator: ShownEvaluator
-    choose_by: str
 
 
 PAPER = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
@@ -88,37 +69,24 @@ def concerns_paper(datasets: Iterable[Titled]) -> bool:
 
 
 def shown_values(settings: Config) -> dict[str, Any]:
-    """These settings as a param; data sets stay in the order of the configuration, as tables show them."""
-    return select_shown(settings).model_dump(mode="json")
+    """The values of `Shown`, for a param; reads the prompt files for their digest.
 
-
-def select_shown(settings: Config) -> Shown:
-    """Select the settings that tables depend on; reads the prompt files for their digest."""
-    features, generation, evaluator = settings.features, settings.generation, settings.evaluator
+    Data sets stay in the order of the configuration, as tables show them.
+    """
     datasets = {name: settings.datasets[name] for name in shown_datasets(settings)}
-    roles = {role: getattr(generation, role) for role in ROLES}
-    return Shown(
-        name=settings.name,
-        seed=settings.seed,
-        datasets={
-            name: ShownDataSet(
-                title=dataset.title, kind=dataset.source.kind, selection_split=dataset.spans.selection_split
-            )
-            for name, dataset in datasets.items()
+    answering = ("cassette", "engine", "model", "revision")
+    encoders = ("text_encoder", "text_revision", "video_backbone", "video_revision")
+    return {
+        "name": settings.name,
+        "seed": settings.seed,
+        "datasets": {
+            name: {"title": of.title, "kind": of.source.kind, "selection_split": of.spans.selection_split}
+            for name, of in datasets.items()
         },
-        models=settings.retrieval.names,
-        video_backbone=ShownModel(model=features.video_backbone, revision=features.video_revision),
-        text_encoder=ShownModel(model=features.text_encoder, revision=features.text_revision),
-        roles={
-            name: ShownRole(model=role.model, revision=role.revision, engine=role.engine, cassette=role.cassette)
-            for name, role in roles.items()
-        },
-        prompts=prompt_set(generation.prompts),
-        evaluator=ShownEvaluator(
-            name=evaluator.name,
-            size=evaluator.size,
-            hard_negatives=evaluator.hard_negatives,
-            imported=evaluator.imported,
-        ),
-        choose_by=settings.annotations.choose_by,
-    )
+        "retrieval": deciding(settings.retrieval, ("models",)),
+        "features": deciding(settings.features, encoders),
+        "generation": {role: deciding(getattr(settings.generation, role), answering) for role in ROLES},
+        "evaluator": deciding(settings.evaluator, ("checkpoint", "hard_negatives", "name", "size", "umt_file")),
+        "annotations": deciding(settings.annotations, ("choose_by",)),
+        "prompts": prompt_set(settings.generation.prompts),
+    }

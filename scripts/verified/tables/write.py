@@ -9,6 +9,7 @@ import pandas as pd
 from verified.benchmark.published import Published, plain
 from verified.captions.counts import served_models
 from verified.config.engines import ENGINES
+from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import NOT_TRUSTED, is_untrusted
 from verified.errors import InputError
 from verified.io.files import write_text
@@ -30,7 +31,7 @@ from verified.tables.render import (
     values,
 )
 from verified.tables.reproduction import place_of, published_table, reproduction, verdict_table
-from verified.tables.shown import Shown, ShownDataSet, ShownModel, ShownRole, concerns_paper
+from verified.tables.shown import Shown, ShownDataSet, concerns_paper
 from verified.tables.table import Estimate, Table, Value
 from verified.weights.records import Wanted, read_records
 
@@ -184,7 +185,7 @@ def _drop_absent(table: PaperTable, settings: Shown, used: set[str]) -> PaperTab
     """Omit rows of models that this configuration does not train and that have no `used` value, unless none would
     remain.
     """
-    wanted = {TITLES.get(model, model) for model in settings.models} | used
+    wanted = {TITLES.get(model, model) for model in settings.retrieval.names} | used
     rows = tuple(row for row in table.rows if not row.method or row.method in wanted)
     return table if not rows else PaperTable(table.key, table.title, table.stubs, rows, table.columns)
 
@@ -220,7 +221,7 @@ def provenance(settings: Shown, collection: Collection, project: Path, records: 
         evaluator, prompts = settings.evaluator, settings.prompts
         lines.append(
             "Captions and perturbations: "
-            + ", ".join(f"{name} {_role(role, records)}" for name, role in settings.roles.items())
+            + ", ".join(f"{name} {_role(getattr(settings.generation, name), records)}" for name in ROLES)
             + f"; prompts of {prompts['name']}, sha256 {prompts['sha256']}. "
             + f"Evaluator: {evaluator.name}, size {evaluator.size}."
         )
@@ -231,7 +232,7 @@ def provenance(settings: Shown, collection: Collection, project: Path, records: 
         ]
         if doubtful:
             lines.append(f"{', '.join(doubtful)}: {NOT_TRUSTED}")
-        if (by := settings.choose_by) != "confidence":
+        if (by := settings.annotations.choose_by) != "confidence":
             lines.append(f"Highest and lowest captions are not by confidence here, but by annotations.choose_by: {by}.")
     return [*lines, *availability_lines(settings, collection)]
 
@@ -240,9 +241,10 @@ def retrieval(settings: Shown, collection: Collection, records: dict[Wanted, dic
     """Lines naming the features, training seeds and ground truths of retrieval runs, if there are any."""
     if not collection.runs:
         return []
+    given = settings.features
     features = (
-        f"Retrieval on {_model_name(settings.video_backbone, records)} video and "
-        f"{_model_name(settings.text_encoder, records)} text features, "
+        f"Retrieval on {_model_name(given.video_backbone, given.video_revision, records)} video and "
+        f"{_model_name(given.text_encoder, given.text_revision, records)} text features, "
         f"training seeds: {_seeds(collection)}."
     )
     return [features, *_tests(settings, collection)]
@@ -276,17 +278,17 @@ def _who(study: dict) -> str:
     return f"{who} (left out, with grades of fewer than {study['raters']}: {len(few)} captions)" if few else who
 
 
-def _role(role: ShownRole, records: dict[Wanted, dict]) -> str:
+def _role(role: EngineSettings, records: dict[Wanted, dict]) -> str:
     """The model of a role and its engine; answers that a cassette gave are named as such."""
     cassette = f", answers of cassette {Path(role.cassette).name} first" if role.cassette else ""
-    named = _model_name(role, records) if ENGINES[role.engine].loads_model else role.model
+    named = _model_name(role.model, role.revision, records) if ENGINES[role.engine].loads_model else role.model
     return f"{named} ({role.engine}{cassette})"
 
 
-def _model_name(shown: ShownModel, records: dict[Wanted, dict]) -> str:
+def _model_name(model: str, revision: str, records: dict[Wanted, dict]) -> str:
     """A model with the commit that it was fetched at."""
-    record = records.get(Wanted(shown.model, shown.revision))
-    return f"{shown.model} at commit {record['commit'][:12]}" if record else shown.model
+    record = records.get(Wanted(model, revision))
+    return f"{model} at commit {record['commit'][:12]}" if record else model
 
 
 def _data(name: str, data_set: ShownDataSet) -> str:
