@@ -339,7 +339,11 @@ rule measure_baselines:
     params:
         code=code_of("extensions/longform/scripts/measure_baselines.py"),
         movies=movies_of("test_split"),
-        settings=movie_jobs.testing_values(settings, "baselines"),
+        grid=deciding(LONGFORM.grid),
+        lengths=movie_jobs.lengths(settings),
+        iou_cmp=movie_jobs.iou_cmp(settings, "baselines"),
+        chance_runs=LONGFORM.chance_runs,
+        seed=settings.seed,
     script:
         "scripts/measure_baselines.py"
 
@@ -361,7 +365,10 @@ rule rank_zero_shot:
     params:
         code=code_of("extensions/longform/scripts/rank_zero_shot.py"),
         movies=movies_of("test_split"),
-        settings=movie_jobs.testing_values(settings, "zero-shot"),
+        grid=deciding(LONGFORM.grid),
+        lengths=movie_jobs.lengths(settings),
+        iou_cmp=movie_jobs.iou_cmp(settings, "zero-shot"),
+        nms_threshold=LONGFORM.nms_threshold,
         encoder=lambda wildcards: "" if SETS[wildcards.movies].source.features_supplied else LONGFORM.encoder,
     script:
         "scripts/rank_zero_shot.py"
@@ -414,7 +421,12 @@ rule rank_vlg_net:
     params:
         code=code_of("extensions/longform/scripts/rank_vlg_net.py"),
         movies=movies_of("test_split"),
-        settings=movie_jobs.testing_values(settings, "vlg-net"),
+        grid=deciding(LONGFORM.grid),
+        lengths=movie_jobs.lengths(settings),
+        iou_cmp=movie_jobs.iou_cmp(settings, "vlg-net"),
+        nms_threshold=LONGFORM.nms_threshold,
+        search_batch=LONGFORM.vlg_net.search_batch,
+        threads=LONGFORM.vlg_net.threads,
     script:
         "scripts/rank_vlg_net.py"
 

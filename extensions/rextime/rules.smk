@@ -26,7 +26,7 @@ rule filter_rextime_sources:
         **needs(2000, minutes=30),
     params:
         code=code_of("extensions/rextime/scripts/filter_sources.py"),
-        section=rextime.filter_values(settings),
+        section=deciding(SECTION, ("captions", "sources")),
         corpora=rextime.corpora(settings),
     script:
         "scripts/filter_sources.py"
@@ -48,7 +48,7 @@ rule probe_rextime_videos:
         **needs(2000, minutes=240),
     params:
         code=code_of("extensions/rextime/scripts/probe_videos.py"),
-        section=rextime.filter_values(settings),
+        section=deciding(SECTION, ("sources",)),
         corpora=rextime.corpora(settings),
         shards=settings.shards,
         videos=lambda wildcards: {

@@ -30,3 +30,9 @@ def test_no_script_reads_the_whole_configuration():
 def test_rules_pass_sections_by_their_marks_and_no_copies_of_them():
     rules = [PROJECT / "Snakefile", *PROJECT.glob("rules/*.smk"), *PROJECT.glob("extensions/*/rules.smk")]
     assert not [file for file in rules if "model_dump" in file.read_text(encoding="utf-8")]
+
+
+def test_scripts_get_sections_as_their_rules_pass_them():
+    scripts = [*SCRIPTS, *PROJECT.glob("extensions/*/scripts/*.py")]
+    section = re.compile(r"\b(?!SourceFile)[A-Z]\w+\(\*\*(?:snakemake\.)?(?:params|settings)\b")
+    assert not [script for script in scripts if section.search(script.read_text(encoding="utf-8"))]

@@ -2,27 +2,27 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.settings["threads"]):
+with job(snakemake, snakemake.params.threads):
     from pathlib import Path
 
     from verified.config.params import received
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
-    from verified_longform.config import MovieSet
-    from verified_longform.experiment import measure_ranker, test_rows, vlg_ranker
+    from verified_longform.config import GridSettings, MovieSet
+    from verified_longform.experiment import make_grid, measure_ranker, test_rows, vlg_ranker
     from verified_longform.feature_files import LongFeatures
-    from verified_longform.settings import Testing, make_grid
 
-    inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
-    rows = test_rows(inputs.rows, received(MovieSet, snakemake.params.movies).test_split)
-    grid = make_grid(testing.grid)
+    inputs, params = snakemake.input, snakemake.params
+    rows = test_rows(inputs.rows, received(MovieSet, params.movies).test_split)
+    grid = make_grid(received(GridSettings, params.grid))
     features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
     metrics = measure_ranker(
         rows,
         grid,
         features,
-        vlg_ranker(inputs.checkpoint, features, grid, testing.nms_threshold, testing.search_batch),
-        testing,
+        vlg_ranker(inputs.checkpoint, features, grid, params.nms_threshold, params.search_batch),
+        params.lengths,
+        params.iou_cmp,
         f"vlg-net trained on {Path(inputs.checkpoint).parent.name}",
         snakemake.output.submission,
     )

@@ -7,26 +7,26 @@ with job(snakemake):
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
     from verified_longform.clip4clip import LABEL, clip_pooling, is_clip4clip
-    from verified_longform.config import MovieSet
-    from verified_longform.experiment import measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
+    from verified_longform.config import GridSettings, MovieSet
+    from verified_longform.experiment import make_grid, measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
     from verified_longform.feature_files import LongFeatures
-    from verified_longform.settings import Testing, make_grid
 
-    inputs, testing = snakemake.input, Testing(**snakemake.params.settings)
-    rows = test_rows(inputs.rows, received(MovieSet, snakemake.params.movies).test_split)
-    grid = make_grid(testing.grid)
+    inputs, params = snakemake.input, snakemake.params
+    rows = test_rows(inputs.rows, received(MovieSet, params.movies).test_split)
+    grid = make_grid(received(GridSettings, params.grid))
     features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
     metrics = measure_ranker(
         rows,
         grid,
         features,
-        zero_shot_ranker(features, grid, testing.nms_threshold),
-        testing,
+        zero_shot_ranker(features, grid, params.nms_threshold),
+        params.lengths,
+        params.iou_cmp,
         "zero-shot",
         snakemake.output.submission,
     )
     metrics["clip_retrieval"] = retrieve_clips(rows, features, grid.fps)
-    if snakemake.params.encoder and is_clip4clip(snakemake.params.encoder):
+    if params.encoder and is_clip4clip(params.encoder):
         recall = retrieve_clips(rows, features, grid.fps, pool=clip_pooling(grid.fps))
         metrics["clip4clip"] = {"method": LABEL, "recall": recall}
     write_json(snakemake.output.metrics, metrics)

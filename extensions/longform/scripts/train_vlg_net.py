@@ -6,8 +6,7 @@ with job(snakemake, snakemake.params.settings["threads"]):
     from verified.config.params import received
     from verified.io.jsonl import write_jsonl
     from verified_longform.config import GridSettings, VlgNet
-    from verified_longform.experiment import train_vlg_net
-    from verified_longform.settings import make_grid
+    from verified_longform.experiment import make_grid, train_vlg_net
 
     params = snakemake.params
     grid, settings = make_grid(received(GridSettings, params.grid)), received(VlgNet, params.settings)

@@ -7,21 +7,23 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.tiou import Comparison
 from verified.errors import InputError
 from verified.io.hdf5 import FeatureFile, Room
 from verified.io.jsonl import read_jsonl
 from verified.runtime.seeds import generator
 from verified_longform.annotations import check_rows, read_mad
-from verified_longform.config import MadSource, MovieSet, VlgNet
+from verified_longform.config import GridSettings, MadSource, MovieSet, VlgNet
 from verified_longform.feature_files import LongFeatures, frame_counts
 from verified_longform.grid import Grid
 from verified_longform.ranking import Ranker, baselines, cut_movies, measure_recall, rank_rows
-from verified_longform.settings import Testing
 from verified_longform.submission import write_submission
 from verified_longform.zero_shot import rank_proposals
 
 log = logging.getLogger("verified")
 SPLITS = ("train", "val", "test")
+Lengths = Sequence[float | None]
+"""Seconds of the segments that movies are cut into; None: whole movies."""
 CLIP_KS = (1, 5, 10)
 """K of the retrieval of clips."""
 CACHE_BYTES = 2**30
@@ -70,15 +72,20 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
     return rows
 
 
-def measure_baselines(rows: Sequence[dict], grid: Grid, testing: Testing) -> dict:
+def make_grid(settings: GridSettings) -> Grid:
+    """The proposals that the section `longform.grid` describes."""
+    return Grid(**settings.model_dump())
+
+
+def measure_baselines(
+    rows: Sequence[dict], grid: Grid, lengths: Lengths, iou_cmp: Comparison, chance_runs: int, seed: int
+) -> dict:
     """Oracle and Random Chance at each length; sampled in `chance_runs` runs for whole movies and the first length."""
     measures = []
-    for seconds in testing.lengths:
+    for seconds in lengths:
         cut = cut_movies(list(rows), seconds)
-        measures.append(
-            {"seconds": seconds, **baselines(cut, grid, testing.iou_cmp, testing.chance_runs, testing.seed)}
-        )
-    return {**_facts(rows, testing.iou_cmp), "lengths": measures}
+        measures.append({"seconds": seconds, **baselines(cut, grid, iou_cmp, chance_runs, seed)})
+    return {**_facts(rows, iou_cmp), "lengths": measures}
 
 
 def measure_ranker(
@@ -86,20 +93,21 @@ def measure_ranker(
     grid: Grid,
     features: LongFeatures,
     ranker: Ranker,
-    testing: Testing,
+    lengths: Lengths,
+    iou_cmp: Comparison,
     label: str,
     submission: str | Path | None = None,
 ) -> dict:
     """Recall of one method at each length; the predictions over whole movies go to `submission`."""
     measures = []
-    for seconds in testing.lengths:
+    for seconds in lengths:
         cut = cut_movies(list(rows), seconds)
         shown = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
         predictions = rank_rows(cut, grid, features.movie, ranker, shown)
-        measures.append({"seconds": seconds, **measure_recall(cut, predictions, testing.iou_cmp)})
+        measures.append({"seconds": seconds, **measure_recall(cut, predictions, iou_cmp)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
-    return {**_facts(rows, testing.iou_cmp), "lengths": measures}
+    return {**_facts(rows, iou_cmp), "lengths": measures}
 
 
 def _facts(rows: Sequence[dict], iou_cmp: str) -> dict:

@@ -14,7 +14,6 @@ from verified.runtime.resources import ancient
 from verified.weights.wanted import model_records
 from verified_longform.config import EVALUATOR, DescribedSource, Longform, MadSource, MovieSet
 from verified_longform.manifest import ALL, find_row, movie_files, read_manifest, row_name
-from verified_longform.settings import Testing
 
 KINDS = ("frames", "tokens", "sentences")
 
@@ -190,21 +189,6 @@ def has_blind_encoder(settings: Config, movies: MovieSet) -> bool:
     source = movies.source
     computed = not source.features_supplied and settings.section(Longform).encoder == EVALUATOR
     return computed and not source.rendered and not settings.evaluator.imported
-
-
-def testing_values(settings: Config, model: str) -> dict:
-    """Settings that a method's measures depend on, as plain values."""
-    section = settings.section(Longform)
-    return Testing(
-        grid=section.grid,
-        nms_threshold=section.nms_threshold,
-        iou_cmp=iou_cmp(settings, model),
-        lengths=tuple(lengths(settings)),
-        chance_runs=section.chance_runs,
-        search_batch=section.vlg_net.search_batch,
-        threads=section.vlg_net.threads,
-        seed=settings.seed,
-    ).model_dump(mode="json")
 
 
 PUBLISHED = {

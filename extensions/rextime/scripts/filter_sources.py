@@ -3,11 +3,12 @@
 from verified.runtime.job import job
 
 with job(snakemake) as log:
+    from verified.config.params import received
     from verified.io.jsonl import write_json, write_jsonl
     from verified_rextime.config import Rextime
     from verified_rextime.sources import read_sources
 
-    section = Rextime(**snakemake.params.section)
+    section = received(Rextime, snakemake.params.section)
     items, rejections, counts = read_sources(section, snakemake.params.corpora)
     write_jsonl(snakemake.output.rows, items)
     write_jsonl(snakemake.output.rejected, rejections)

@@ -291,11 +291,6 @@ def sources_of(settings: Config, dataset: str) -> list[str]:
     return sorted(name for name, source in _section(settings).sources.items() if source.dataset == dataset)
 
 
-def filter_values(settings: Config) -> dict:
-    """Settings of the filters."""
-    return _section(settings).model_dump(mode="json", include={"sources", "captions"})
-
-
 def card_facts(settings: Config) -> dict:
     """Facts for the card of the exported questions (see `export.collection.Collection`)."""
     facts, generation = generation_facts(settings), settings.generation

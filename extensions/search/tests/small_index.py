@@ -10,11 +10,13 @@ from media import counted, write_video
 from verified.benchmark.vcmr.checkpoint import save_model
 from verified.benchmark.vcmr.registry import build_model
 from verified.config.datasets import Spans
+from verified.config.features import Features
+from verified.config.retrieval import Retrieval
 from verified.io.fig import write_fig
 from verified.io.hdf5 import write_features
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified_search.config import IndexSettings
+from verified_search.config import IndexSettings, Search
 
 FEATURES, WORDS, CONTEXT = 12, 384, 16  # WORDS: the packaged text encoder's width
 SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
@@ -70,9 +72,9 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
         dataset="small",
         title="Small",
         spans=Spans(**SPANS),
-        text_encoder="all-MiniLM-L6-v2",
-        thumbnails=0,
-        searched_videos=100,
+        search=Search(thumbnails=0),
+        retrieval=Retrieval(),
+        features=Features(),
         seed=1,
     )
     return files, settings

@@ -9,13 +9,15 @@ from small_index import SPANS
 from tiny_models import clip
 
 from verified.config.datasets import Spans
+from verified.config.features import Features
+from verified.config.retrieval import Retrieval
 from verified.features.hub_models import Clip
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified_search.ask import Index, vector_of, window_around_best
-from verified_search.config import IndexSettings
+from verified_search.config import IndexSettings, Search
 from verified_search.update import update
 
 CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
@@ -48,9 +50,9 @@ def built(tmp_path_factory):
         dataset="joint",
         title="Joint",
         spans=Spans(**SPANS),
-        text_encoder=name,
-        thumbnails=3,
-        searched_videos=100,
+        search=Search(thumbnails=3),
+        retrieval=Retrieval(),
+        features=Features(video_backbone=name),
         seed=1,
     )
     update(folder / "index", files, settings)

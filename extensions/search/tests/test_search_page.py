@@ -12,6 +12,7 @@ from small_index import describe_videos, random_videos, write_corpus
 
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
+from verified_search.config import Search
 from verified_search.update import update
 
 
@@ -22,7 +23,7 @@ def address(tmp_path_factory):
     videos = {video: np.resize(clips, (10, clips.shape[1])) for video, clips in random_videos(5).items()}
     files, settings = write_corpus(folder, videos)
     describe_videos(folder, videos)
-    update(folder / "index", files, settings.model_copy(update={"thumbnails": 6}))
+    update(folder / "index", files, settings.model_copy(update={"search": Search(thumbnails=6)}))
     with served(folder / "index") as place:
         yield place
 
@@ -83,7 +84,9 @@ def test_the_served_page_runs_no_code_of_what_it_shows(tmp_path):
         hostile = [{**rows[n % len(rows)], "desc_id": n, "fig_desc": name} for n, name in enumerate(names)]
         write_fig(tmp_path / "hostile.jsonl", hostile)
         files["annotations"] = [tmp_path / "hostile.jsonl"]
-        update(tmp_path / "index", files, settings.model_copy(update={"title": NAMES[0], "thumbnails": 2}))
+        update(
+            tmp_path / "index", files, settings.model_copy(update={"title": NAMES[0], "search": Search(thumbnails=2)})
+        )
         with served(tmp_path / "index") as address:
             for name in NAMES[:-2]:
                 quoted = json.dumps(name[:1500])

@@ -20,6 +20,7 @@ from whole_index import index_files
 
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
+from verified_search.config import Search
 from verified_search.serve import application, check_address
 from verified_search.update import update
 
@@ -37,8 +38,8 @@ def corpus(tmp_path_factory):
     rows[0]["fig_desc"] = HOSTILE
     write_fig(files["annotations"][0], rows)
     (folder / "secret.txt").write_text("secret", encoding="utf-8")
-    update(folder / "index", files, settings.model_copy(update={"thumbnails": 3}))
-    return folder, files, settings.model_copy(update={"thumbnails": 3})
+    update(folder / "index", files, settings.model_copy(update={"search": Search(thumbnails=3)}))
+    return folder, files, settings.model_copy(update={"search": Search(thumbnails=3)})
 
 
 @pytest.fixture

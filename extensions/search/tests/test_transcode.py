@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
+from verified_search.config import Search
 from verified_search.serve import application
 from verified_search.update import update
 
@@ -38,7 +39,7 @@ def corpus(tmp_path_factory):
         )
         rows.append({"video": video, "path": str(path), **probe(path)})
     write_jsonl(folder / "videos.jsonl", rows)
-    update(folder / "index", files, settings.model_copy(update={"thumbnails": 3}))
+    update(folder / "index", files, settings.model_copy(update={"search": Search(thumbnails=3)}))
     return folder
 
 

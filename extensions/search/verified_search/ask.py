@@ -25,7 +25,8 @@ from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.search import SearchSettings, localise
 from verified.errors import InputError
 from verified_search.captions import Captions
-from verified_search.encoders import JOINT, Encoder, JointEncoder, ModelEncoder
+from verified_search.config import JOINT
+from verified_search.encoders import Encoder, JointEncoder, ModelEncoder
 from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution
 from verified_search.presence import hint, nearest_caption

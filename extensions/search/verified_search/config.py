@@ -7,7 +7,12 @@ from pydantic import Field
 
 from verified.config.base import Operational, Section
 from verified.config.datasets import Spans
+from verified.config.features import Features
 from verified.config.names import Line
+from verified.config.retrieval import Retrieval
+
+JOINT = "joint"
+"""Name of the index that needs no training: features and sentences of a joint encoder."""
 
 
 class Search(Section):
@@ -30,15 +35,24 @@ class Search(Section):
 
 
 class IndexSettings(Section):
-    """Settings to build an index of a data set."""
+    """The part of the configuration that an index of a data set is built from."""
 
     model: str
     dataset: str
     title: Line
     spans: Spans
-    text_encoder: str
-    text_revision: str = ""
-    thumbnails: int
-    searched_videos: int
+    search: Search
+    retrieval: Retrieval
+    features: Features
+    """The encoder of sentences: of videos too, for a joint index."""
     seed: int
-    threads: int = 1
+
+    @property
+    def text_encoder(self) -> str:
+        """Name or folder of the encoder of sentences."""
+        return getattr(self.features, encoder_keys(self.model)[0])
+
+
+def encoder_keys(model: str) -> tuple[str, str]:
+    """Keys of `features` with the encoder of sentences of an index, and with its revision."""
+    return ("video_backbone", "video_revision") if model == JOINT else ("text_encoder", "text_revision")

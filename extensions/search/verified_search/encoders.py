@@ -20,8 +20,6 @@ from verified.features import encoders
 from verified.features.packaged import PackagedJoint, nearest_classes
 from verified.features.text import TokenEncoder, encode_caption, load_encoder
 
-JOINT = "joint"
-"""Name of the index that needs no training: features and sentences of a joint encoder."""
 NEAR = 0.6
 """Cosine of a clip with a sentence that names its content, by the packaged encoder (docs/measurements.md)."""
 REACH = 2

@@ -22,7 +22,8 @@ from verified.io.video import VideoError
 from verified.runtime.progress import track
 from verified_search import store
 from verified_search.captions import write_captions
-from verified_search.encoders import JOINT, JointEncoder, Window
+from verified_search.config import JOINT
+from verified_search.encoders import JointEncoder, Window
 from verified_search.fusion import weights_of
 from verified_search.origin import ranking_of, skill
 from verified_search.survey import BETWEEN, survey

@@ -6,17 +6,17 @@ from verified.annotations.splits import annotation_files, release_of
 from verified.config import Config
 from verified.config.features import SMALL_RESNET
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
+from verified.config.params import deciding
 from verified.config.retrieval import model_module
 from verified.errors import InputError
 from verified.layout import Layout
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import key_of
 from verified.weights.wanted import text_records, video_records
-from verified_search.config import IndexSettings, Search
+from verified_search.config import JOINT, Search, encoder_keys
 
 ONE_VECTOR = ("xml", "reloclnet", "hero")
 """Models whose video score is the largest cosine of one query vector with a clip."""
-JOINT = "joint"
 
 
 def indexed_model(settings: Config) -> str:
@@ -81,20 +81,17 @@ def index_inputs(settings: Config, wildcards) -> dict:
 
 def index_settings(settings: Config, wildcards) -> dict:
     """The settings of an index, without its files."""
-    dataset, features, retrieval = dataset_of(settings, wildcards), settings.features, settings.retrieval
-    joint = wildcards.indexed == JOINT
-    return IndexSettings(
-        model=wildcards.indexed,
-        dataset=key_of(wildcards.dataset),
-        title=dataset.title,
-        spans=dataset.spans,
-        text_encoder=features.video_backbone if joint else features.text_encoder,
-        text_revision=features.video_revision if joint else features.text_revision,
-        thumbnails=settings.section(Search).thumbnails,
-        searched_videos=retrieval.searched_videos,
-        seed=settings.seed,
-        threads=retrieval.threads,
-    ).model_dump(mode="json")
+    dataset = dataset_of(settings, wildcards)
+    return {
+        "model": wildcards.indexed,
+        "dataset": key_of(wildcards.dataset),
+        "title": dataset.title,
+        "spans": deciding(dataset.spans),
+        "search": deciding(settings.section(Search), ("thumbnails",)),
+        "retrieval": deciding(settings.retrieval, ("searched_videos", "threads")),
+        "features": deciding(settings.features, encoder_keys(wildcards.indexed)),
+        "seed": settings.seed,
+    }
 
 
 def indexed_code(wildcards) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from verified.benchmark.intervals import mean_of_training
-from verified_search.encoders import JOINT
+from verified_search.config import JOINT
 
 LEAST = 20
 """Fewest queries for a measurement."""

@@ -58,7 +58,7 @@ def update(folder: Path, files: Mapping[str, Any], settings: IndexSettings) -> d
         rows = coarse(files["moments"]) if files.get("moments") else read_annotated(files["annotations"])
         write_captions(build, rows, store.build_folder(folder, old) if old else None)
         encoder = _encoder(files, settings)
-        items = _encode_items(_items(new, features, wanted, described, settings.thumbnails), encoder)
+        items = _encode_items(_items(new, features, wanted, described, settings.search.thumbnails), encoder)
         manifest["build"] = store.finish_build(build, old, gone, items)
         index, queries = Index(folder, manifest, encoder), _known_queries(encoder, files, settings)
         ranking = _ranking(index, queries, _holders(rows), settings)
@@ -94,7 +94,7 @@ def _manifest(files: Mapping[str, Any], settings: IndexSettings) -> dict:
         "clip_seconds": settings.spans.clip_seconds,
         "text_encoder": settings.text_encoder,
         "spans": settings.spans.model_dump(),
-        "searched_videos": settings.searched_videos,
+        "searched_videos": settings.retrieval.searched_videos,
     }
 
 

@@ -6,6 +6,7 @@ with job(snakemake, snakemake.threads):
     from pathlib import Path
 
     from verified.config.datasets import Keyframes
+    from verified.config.params import received
     from verified.corpus.folder_source import Reading
     from verified.demo.source import render_demo
     from verified.io.jsonl import read_jsonl, write_jsonl
@@ -25,4 +26,4 @@ with job(snakemake, snakemake.threads):
     rendered.unlink()
     write_jsonl(output.moments, moments)
     write_jsonl(output.probed, videos)
-    write_keyframes(moments, videos, Keyframes(**params.keyframes), output.keyframes)
+    write_keyframes(moments, videos, received(Keyframes, params.keyframes), output.keyframes)
