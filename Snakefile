@@ -39,7 +39,6 @@ include: "rules/tables.smk"
 include: "rules/validity.smk"
 include: "rules/report.smk"
 include: "rules/study.smk"
-include: "rules/adjudication.smk"
 include: "rules/own_corpus.smk"
 include: "rules/export.smk"
 

@@ -4,7 +4,7 @@ from verified.export.facts import card_facts
 from verified.weights.wanted import agreement_records
 
 AGREEMENT = ["results/{dataset}/annotations/agreement.jsonl"] if settings.annotations.choose_by == "agreement" else []
-REVIEW = ["results/{dataset}/annotations/review/settled.json"] if settings.annotations.review else []
+CHOICE = ("best", "choose_by", "min_quantile", "min_score", "otherwise")
 
 
 rule measure_agreement:
@@ -37,10 +37,9 @@ rule measure_agreement:
 
 
 rule list_coarse_captions:
-    """All moments of a split with their coarse captions, which no candidate changes; a review corrects their times."""
+    """All moments of a split with their coarse captions, which no candidate changes."""
     input:
         moments=layout.moments,
-        review=REVIEW,
     output:
         annotations="results/{dataset}/annotations/cog/{split}.jsonl",
     log:
@@ -64,7 +63,6 @@ rule choose_annotations:
         moments=layout.moments,
         scores=layout.shards(layout.scores),
         agreement=AGREEMENT,
-        review=REVIEW,
     output:
         fig="results/{dataset}/annotations/fig/{split}.jsonl",
         lowest="results/{dataset}/annotations/fig-lowest/{split}.jsonl",
@@ -81,9 +79,7 @@ rule choose_annotations:
     params:
         code=code_of("annotations/choose.py"),
         seed=settings.seed,
-        annotations=deciding(
-            settings.annotations, ("best", "choose_by", "min_precision", "min_quantile", "min_score", "otherwise")
-        ),
+        annotations=deciding(settings.annotations, CHOICE),
     script:
         "../scripts/annotations/choose.py"
 

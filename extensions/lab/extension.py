@@ -5,9 +5,9 @@ from verified_lab.config import Audit, Filters, Review, check
 
 
 def _stages():
-    from verified_lab.stage import AUDIT, QUALITY
+    from verified_lab.stage import AUDIT, QUALITY, REVIEW
 
-    return QUALITY, AUDIT
+    return QUALITY, REVIEW, AUDIT
 
 
 def _tables():

@@ -9,6 +9,7 @@ from verified_lab.quality.transcripts import subtitles_of_shard
 
 LIMITS = limits(settings)
 FILTERED = filtered_pattern(settings, True)
+REVIEWED = settings.section(Review)
 AUDIT = deciding(settings.section(Audit) or Audit())
 
 
@@ -37,7 +38,7 @@ rule prepare_review:
         **needs(4000, minutes=240),
     params:
         code=code_of("extensions/lab/scripts/prepare_pages.py"),
-        review=deciding(settings.section(Review)),
+        review=deciding(REVIEWED, ("clip_side", "context", "moments", "order")),
         lint=deciding(settings.annotations.lint),
         title=title_of,
         warning=of_key(confidence_warning),
@@ -46,6 +47,89 @@ rule prepare_review:
         page=page_digest(REVIEW),
     script:
         "scripts/prepare_pages.py"
+
+
+if REVIEWED.decisions:
+
+    rule adjudicate_review:
+        """Outcomes of reviewers' decisions, the state of each decision, and the agreement of reviewers."""
+        input:
+            review=list(REVIEWED.decisions),
+            moments=layout.moments,
+            scores=layout.shards(layout.scores),
+        output:
+            outcomes="results/{dataset}/annotations/review/settled.json",
+            tables="results/{dataset}/annotations/review/tables.json",
+        log:
+            "logs/{dataset}/adjudicate_review.log",
+        wildcard_constraints:
+            dataset=datasets("annotated_here"),
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            **needs(2000, minutes=15),
+        params:
+            code=code_of("extensions/lab/scripts/adjudicate_review.py"),
+            datasets=list(settings.datasets),
+            lint=deciding(settings.annotations.lint),
+            title=title_of,
+        script:
+            "scripts/adjudicate_review.py"
+
+    rule choose_reviewed:
+        """The captions of the moments of a split, by scores and by reviewers' decisions."""
+        input:
+            moments=layout.moments,
+            scores=layout.shards(layout.scores),
+            agreement=AGREEMENT,
+            review=rules.adjudicate_review.output.outcomes,
+        output:
+            fig=rules.choose_annotations.output.fig,
+            lowest=rules.choose_annotations.output.lowest,
+            selection=rules.choose_annotations.output.selection,
+        log:
+            "logs/{dataset}/choose_reviewed/{split}.log",
+        wildcard_constraints:
+            dataset=datasets("annotated_here"),
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            **needs(2000, minutes=30),
+        params:
+            code=code_of("extensions/lab/scripts/choose_reviewed.py"),
+            seed=settings.seed,
+            annotations=deciding(settings.annotations, CHOICE),
+            review=deciding(REVIEWED, ("min_precision",)),
+        script:
+            "scripts/choose_reviewed.py"
+
+    rule list_reviewed:
+        """All moments of a split with their coarse captions, at the times that reviewers gave them."""
+        input:
+            moments=layout.moments,
+            review=rules.adjudicate_review.output.outcomes,
+        output:
+            annotations=rules.list_coarse_captions.output.annotations,
+        log:
+            "logs/{dataset}/list_reviewed/{split}.log",
+        wildcard_constraints:
+            dataset=datasets("annotated_here"),
+        conda:
+            "../../envs/data.yaml"
+        resources:
+            **needs(2000, minutes=30),
+        params:
+            code=code_of("extensions/lab/scripts/list_reviewed.py"),
+        script:
+            "scripts/list_reviewed.py"
+
+    ruleorder: choose_reviewed > choose_annotations
+    ruleorder: list_reviewed > list_coarse_captions
+
+    STAGE_TABLES += expand(
+        rules.adjudicate_review.output.tables,
+        dataset=dataset_wildcards(settings, datasets_with(settings, "annotated_here")),
+    )
 
 
 rule audit:

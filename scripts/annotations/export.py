@@ -6,15 +6,14 @@ with job(snakemake):
     from collections import Counter
 
     from verified.annotations.export import count, origins, write_candidates, write_card
-    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
+    from verified.annotations.selection import read_candidates
     from verified.captions.counts import add_served
     from verified.io.jsonl import iterate_jsonl, read_json, read_jsonl, write_json
 
     moments = read_jsonl(snakemake.input.moments)
-    scores = [row for path in snakemake.input.scores for row in read_jsonl(path, SCORE_KEYS)]
-    agreement = [row for path in snakemake.input.agreement for row in read_jsonl(path)]
-    groups = candidates_by_moment(moments, scores)
-    groups = choose_by(groups, snakemake.params.choose_by, snakemake.params.seed, agreement)
+    groups = read_candidates(
+        moments, snakemake.input.scores, snakemake.params.choose_by, snakemake.params.seed, snakemake.input.agreement
+    )
     selections = [read_json(path) for path in snakemake.input.selections]
     left_out = {int(moment): reason for selection in selections for moment, reason in selection["left_out"].items()}
     types = {row["desc_id"]: row["fig_desc_type"] for path in snakemake.input.fig for row in iterate_jsonl(path)}

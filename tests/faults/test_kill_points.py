@@ -4,7 +4,6 @@ The index has its own tests in tests/search/test_index_kills.py, jobs of a run i
 """
 
 import contextlib
-import json
 import shutil
 
 import pytest
@@ -15,7 +14,6 @@ from kill_points import finished_by_repeating
 from ledger_rows import put_all, row_of
 from loopback_hub import serving
 from people.answered import annotations
-from people.test_review import MOMENTS, SCORES, decision
 from running import PROJECT
 from script_run import script_run
 from vcmr_golden import Golden
@@ -24,8 +22,6 @@ from whole_videos import write_small_video
 
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
-from verified.config.annotations import Lint
-from verified.config.params import deciding
 from verified.export.collection import collect
 from verified.export.forms import FORMS
 from verified.io.fig import write_fig
@@ -102,27 +98,6 @@ def test_a_command_on_a_ledger(name, ledger, start, place):
 def test_an_export(form, start, place):
     collection = collect(ROWS, SPLITS, ABOUT)
     assert finished_by_repeating(start, place, lambda: written(form, place / "form", collection)) > 3
-
-
-def test_an_import_of_reviews(start, place):
-    """Decisions come back through a rule: its script runs as Snakemake runs it, checksums and all."""
-    write_jsonl(start / "moments.jsonl", MOMENTS)
-    write_jsonl(start / "scores.jsonl", SCORES)
-    rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
-    write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
-    out = "results/kitchen/annotations/review"
-    run = script_run(
-        "annotations/adjudicate.py",
-        "adjudicate_review",
-        input={"review": ["a.jsonl"], "moments": "moments.jsonl", "scores": ["scores.jsonl"]},
-        output={"outcomes": f"{out}/settled.json", "tables": f"{out}/tables.json"},
-        params={"datasets": ["kitchen"], "lint": deciding(Lint()), "title": "Kitchen"},
-        wildcards={"dataset": "kitchen"},
-    )
-    assert (
-        finished_by_repeating(start, place, run) > 3
-        and json.loads((place / out / "settled.json").read_text())["outcomes"]
-    )
 
 
 def test_an_imported_checkpoint(start, place, monkeypatch):

@@ -402,9 +402,7 @@ FINDINGS = [
     ("note|kitchen/a|two frames|: 1, ", {}, lambda: add(moment("kitchen/a", "train", 0.5, 0.6))),
     ("note|99|kitchen/a", {}, lambda: add(moment("kitchen/a", "train", end=99))),
     ("note|features.video_backbone|random", {"features__video_backbone": "small-resnet"}),
-    ("problem|annotations.min_precision", {"annotations__min_precision": 0.9}),
     ("problem|generation.budget.calls", {"generation__budget": {"calls": 5}}),
-    ("problem|annotations.review|gone.jsonl", {"annotations__review": ["gone.jsonl"]}),
     (
         "note|2 of 6 captions say",
         {"evaluator__batch": 2},

@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections import Counter
 
 import pytest
 import yaml
@@ -14,9 +13,8 @@ from running import NANO, PROJECT, options_of, snakemake
 from verified.__main__ import main, parser
 from verified.cli.command import COMMANDS
 from verified.figures.listed import EXAMPLES, STATISTICS
-from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
+from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.people.answers import answer_checksum
-from verified.people.review.decisions import VERSION, content_id
 from verified.people.study.sample import FORM
 
 pytestmark = pytest.mark.slow
@@ -67,25 +65,6 @@ def test_answers_of_a_study_reach_the_tables(reported):
     assert "4.00 [4.00, 4.00]" in table and "participants, one verdict per caption" in table
 
 
-def judgement(row: dict, score: dict, right: bool) -> dict:
-    """What a reviewer says of the caption of an annotation, whose candidate is `score`."""
-    return {
-        "version": VERSION,
-        "dataset": "nano",
-        "moment": content_id(row["video"], *row["time"], row["cog_desc"]),
-        "desc_id": row["desc_id"],
-        "video": row["video"],
-        "start": row["time"][0],
-        "end": row["time"][1],
-        "type": score["type"],
-        "candidate": score["candidate"],
-        "caption": score["caption"],
-        "reviewer": "Ann",
-        "when": "2026-01-01T00:00:00Z",
-        **({"decision": "accept"} if right else {"decision": "reject", "reason": "wrong"}),
-    }
-
-
 @pytest.mark.night
 def test_the_examples_of_the_help_run(reported, monkeypatch, capsys):
     parser()  # imports the modules that declare commands
@@ -106,41 +85,24 @@ def test_the_examples_of_the_help_run(reported, monkeypatch, capsys):
 
 
 # The last test of the fixture: it changes the annotations.
-def test_a_measured_threshold_selects_and_an_export_holds_what_is_left(reported):
+def test_a_threshold_selects_and_an_export_holds_what_is_left(reported):
     base = reported / "results" / "nano"
-    rows = [row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")]
-    rows.sort(key=lambda row: -row["fig_desc_score"])
-    scores = {
-        (score["desc_id"], score["type"], score["caption"]): score
-        for path in sorted(base.glob("evaluator/scores/*.jsonl"))
-        for score in read_jsonl(path)
-    }
-    reviewed = [*rows[:12], *rows[-6:]]  # the best are right, the worst are not: the twelfth score is the threshold
-    decisions = [
-        judgement(row, scores[row["desc_id"], row["fig_desc_type"], row["fig_desc"]], place < 12)
-        for place, row in enumerate(reviewed)
-    ]
-    write_jsonl(reported / "ann.jsonl", decisions)
-    chosen = {"review": ["ann.jsonl"], "min_precision": 1.0, "best": 2, "otherwise": "coarse"}
+    chosen = {"min_quantile": 0.3, "best": 2, "otherwise": "coarse"}
     layer = {"annotations": chosen, "export": {"forms": ["hugging-face"]}}
     (reported / "layer.yaml").write_text(yaml.safe_dump(layer), encoding="utf-8")
     targets = ["export", "results/nano/figures/annotations.svg"]
     run = snakemake(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
     assert run.returncode == 0, run.stdout[-6000:]
 
-    least = rows[11]["fig_desc_score"]
-    selections = [read_json(path) for path in sorted((base / "annotations/selection").glob("*.json"))]
-    assert [part["min_score"] for part in selections] == pytest.approx([least] * 3)
-    counts = sum((Counter(part["counts"]) for part in selections), Counter())
-    below = sum(row["fig_desc_score"] < least for row in rows[12:-6])
-    assert counts["accepted"] == 12 and counts["rejected"] == 6 and counts["below-min-score"] == below
-    assert counts["fell-back"] == 6 + below
-    selected = [
-        row for split in ("train", "val", "test") for row in read_jsonl(base / f"annotations/fig/{split}.jsonl")
-    ]
-    assert len(selected) == len(rows) and sum(row["fig_desc_type"] == "coarse" for row in selected) == 6 + below
-    further = [entry for row in selected for entry in row.get("further", ())]
-    assert all(entry["fig_desc_score"] >= least for entry in further)
-
+    captions = 0
+    for split in ("train", "val", "test"):
+        rows = read_jsonl(base / f"annotations/fig/{split}.jsonl")
+        selection = read_json(base / f"annotations/selection/{split}.json")
+        below = [row for row in rows if row["fig_desc_score"] < selection["min_score"]]
+        assert len(below) == int(0.3 * len(rows)) == selection["counts"]["fell-back"]
+        assert [row for row in rows if row["fig_desc_type"] == "coarse"] == below
+        further = [entry for row in rows for entry in row.get("further", ())]
+        assert all(entry["fig_desc_score"] >= selection["min_score"] for entry in further)
+        captions += len(rows) + len(further)
     manifest = read_json(base / "export" / "hugging-face" / "manifest.json")
-    assert sum(split["captions"] for split in manifest["splits"].values()) == len(rows) + len(further)
+    assert sum(split["captions"] for split in manifest["splits"].values()) == captions

@@ -5,7 +5,7 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from pathlib import Path
 
-    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment, choose_by
+    from verified.annotations.selection import read_candidates
     from verified.config.annotations import Lint
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl
@@ -20,9 +20,7 @@ with job(snakemake) as log:
     inputs, settings = snakemake.input, snakemake.params
     review = received(Review, settings.review)
     moments = read_jsonl(inputs.moments)
-    groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
-    agreement = [row for path in inputs.agreement for row in read_jsonl(path)]
-    groups = choose_by(groups, settings.choose_by, settings.seed, agreement)
+    groups = read_candidates(moments, inputs.scores, settings.choose_by, settings.seed, inputs.agreement)
     if inputs.get("findings"):
         shown = audit_queue(moments, groups, (Finding(**row) for row in read_jsonl(inputs.findings)))
     else:

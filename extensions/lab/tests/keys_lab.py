@@ -13,4 +13,7 @@ BASES = {
         ("review", "audit", "filters", "generation"),
     )
 }
-NOT_WALKED: dict[str, str] = {}
+NOT_WALKED = {
+    "review.decisions": "names files that must be there",
+    "review.min_precision": "needs such files",
+}

@@ -8,11 +8,11 @@ from small_review import GROUPS, MOMENTS
 from verified.config.annotations import Lint
 from verified.io.fig import TYPES, write_fig
 from verified.io.jsonl import write_json, write_jsonl
-from verified.people.review.adjudicate import adjudicate
-from verified.people.review.agreement import agreement
-from verified.people.review.decisions import content_id, read_decisions
-from verified.people.review.edits import check_edits
-from verified.people.review.tables import review_tables
+from verified_lab.review.adjudicate import adjudicate
+from verified_lab.review.agreement import agreement
+from verified_lab.review.decisions import content_id, read_decisions
+from verified_lab.review.edits import check_edits
+from verified_lab.review.tables import review_tables
 
 
 def decisions() -> list[dict]:

@@ -10,7 +10,7 @@ from verified.config.folders import datasets_with
 
 
 class Review(Section):
-    """Size and order of the review pages."""
+    """Review of captions: its pages, and the decisions that people saved from them."""
 
     moments: int = Field(default=50, ge=1)
     """Moments on a page, which holds their clips; a page is one reviewer's work of an hour or so."""
@@ -21,6 +21,16 @@ class Review(Section):
     order: Literal["doubt", "corpus"] = "doubt"
     """doubt: the moments whose caption the evaluator scores lowest come first, near-duplicates of a video together;
     corpus: the order of the corpus."""
+    decisions: tuple[str, ...] = ()
+    """Files of decisions that reviewers saved from the pages (JSON Lines), merged into the annotations."""
+    min_precision: float | None = Field(default=None, gt=0, le=1)
+    """Share of captions that should be right: the smallest confidence is then measured on the reviewed captions."""
+
+    @model_validator(mode="after")
+    def measurable(self):
+        if self.min_precision and not self.decisions:
+            raise ValueError("min_precision is measured on reviewed captions: name files of decisions")
+        return self
 
 
 class Audit(Section):

@@ -1,4 +1,4 @@
-"""Stages of the lab: filters of moments between probe and captions, with calls of the role speech; the audit."""
+"""Stages of the lab: filters of moments between probe and captions, with calls of the role speech; review; audit."""
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.layout import Layout
-from verified.stage import Finding, Selection, Shard, Stage
-from verified_lab.config import Quality, limits
+from verified.stage import Finding, Selection, Shard, Stage, Supplied
+from verified_lab.config import Quality, Review, limits
 
 if TYPE_CHECKING:
     from verified.lmm.session import Session
@@ -87,6 +87,13 @@ def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> G
 
 SELECTION = Selection(lambda settings: limits(settings).keys(), asks_speech, _findings)
 QUALITY = Stage("quality", _tasks, _ask_speech, problems=_problems, selection=SELECTION)
+
+
+def _decisions(settings: Config) -> list[Supplied]:
+    return [Supplied("review.decisions", path) for path in settings.section(Review).decisions]
+
+
+REVIEW = Stage("review", supplied=_decisions)
 
 
 def _audited(settings: Config, dataset: str) -> list[str]:

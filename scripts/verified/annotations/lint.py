@@ -60,7 +60,7 @@ TEXT_RULES = (
         for coarse_may in [reason in sections()["speaks-of"]]
     ),
 )
-"""All checks of the text of a caption; pages get them as data (see `people.review.rules`)."""
+"""All checks of the text of a caption; pages get them as data."""
 ODD = {*TALK.values(), "equals_coarse"}
 """Findings that already cover an odd form of a caption."""
 Cosines = Callable[[Sequence[str], Sequence[str]], Iterable[float]]

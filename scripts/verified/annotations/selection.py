@@ -1,4 +1,4 @@
-"""The fine-grained caption of each moment: by the evaluator's confidence (section 3.3) or otherwise, then by reviewers.
+"""The fine-grained caption of each moment: by the evaluator's confidence (section 3.3) or otherwise.
 
 Of all statics and dynamics candidates of a moment, the one of the highest score becomes the FIG caption and the one of
 the lowest score the FIG-lowest caption (Table 7). Candidates have a fixed order: statics before dynamics, then by
@@ -8,18 +8,16 @@ different candidates of equal score are not both chosen for the same role.
 A candidate's `choice` is its rank value: the score, or if confidence is meaningless (see `config.trust`) its agreement
 with the rest of the moment or a random number, as `annotations.choose_by` sets.
 
-A reviewer's decision overrides any score. Without one, a caption below the smallest score allowed, like one that
-reviewers rejected, is omitted or replaced by the coarse one (`annotations.otherwise`), and is counted.
+A caption below the smallest score allowed is omitted or replaced by the coarse one (`annotations.otherwise`), and is
+counted. An extension can decide by more than the score (`select`).
 """
 
-import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from verified.errors import InputError
 from verified.io.fig import COARSE, COG_KEYS, TYPES
-from verified.io.jsonl import finite
+from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.refusal import same
 from verified.runtime.seeds import generator
 
@@ -55,6 +53,14 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
     for group in groups.values():
         group.sort(key=lambda row: (TYPES.index(row["type"]), row["candidate"]))
     return groups
+
+
+def read_candidates(
+    moments: Iterable[dict], scores: Iterable[str], by: str = "confidence", seed: int = 0, agreement: Iterable[str] = ()
+) -> dict[int, list[dict]]:
+    """The candidates of `candidates_by_moment` with the `choice` of `choose_by`, from files of scores and agreement."""
+    groups = candidates_by_moment(moments, [row for path in scores for row in read_jsonl(path, SCORE_KEYS)])
+    return choose_by(groups, by, seed, [row for path in agreement for row in read_jsonl(path)])
 
 
 def choose_by(
@@ -140,42 +146,15 @@ def coarse_row(moment: Mapping) -> dict:
 
 
 REJECTED, BELOW = "rejected", "below-min-score"
-ENOUGH_JUDGED = 10
-"""Fewest judged captions at or above a score for its precision to count."""
-
-
-def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> float:
-    """The lowest score at or above which at least a share `wanted` of the judged captions is right.
-
-    Raises InputError where no score with at least ENOUGH_JUDGED captions at or above it reaches that.
-    """
-    listed = sorted(judged, reverse=True)
-    lowest, right = None, 0
-    for count, (score, true) in enumerate(listed, start=1):
-        right += true
-        last = count == len(listed) or listed[count][0] < score  # captions of equal score are treated equally
-        if last and count >= ENOUGH_JUDGED and right / count >= wanted:
-            lowest = score
-    if lowest is None:
-        raise InputError(
-            f"no score keeps {wanted:.0%} of the reviewed captions right ({len(listed)} are judged, "
-            f"{sum(true for _, true in listed)} of them right; {ENOUGH_JUDGED} are the least above a score)",
-            remedy="review more captions, lower annotations.min_precision, or set annotations.min_score by hand",
-        )
-    return lowest
 
 
 def smallest_score(
-    scores: Iterable[float],
-    judged: Iterable[tuple[float, bool]],
-    min_score: float | None = None,
-    min_quantile: float | None = None,
-    min_precision: float | None = None,
+    scores: Iterable[float], min_score: float | None = None, min_quantile: float | None = None
 ) -> float | None:
-    """The smallest score allowed: the highest of the three limits; None: any.
+    """The smallest score allowed: the higher of the two limits; None: any.
 
-    `scores` are those of a split's captions, `judged` the reviewed ones. `min_quantile` is the share of `scores` below
-    the limit. Raises InputError for a `min_score` that no caption reaches: it is then on another scale.
+    `scores` are those of a split's captions. `min_quantile` is the share of `scores` below the limit. Raises InputError
+    for a `min_score` that no caption reaches: it is then on another scale.
     """
     listed = sorted(scores)
     if min_score is not None and listed and min_score > listed[-1]:
@@ -185,31 +164,33 @@ def smallest_score(
         )
     least = [] if min_score is None else [min_score]
     least += [listed[int(min_quantile * len(listed))]] if min_quantile and listed else []
-    least += [precision_threshold(judged, min_precision)] if min_precision else []
     return max(least, default=None)
+
+
+def by_score(row: dict, group: list[dict], least: float | None) -> tuple[dict, str]:
+    """A FIG row, and whether its score is high enough: kept or below-min-score."""
+    return row, BELOW if least is not None and row["fig_desc_score"] < least else "kept"
 
 
 def select(
     rows: Iterable[dict],
     groups: Mapping[int, list[dict]],
-    outcomes: Mapping[int, dict],
     least: float | None,
     best: int = 1,
     otherwise: str = "leave-out",
+    decide: Callable[[dict, list[dict], float | None], tuple[dict, str]] = by_score,
 ) -> tuple[list[dict], dict[int, str], Counter]:
-    """FIG rows to write, reasons of moments without one (by desc_id), and counts of outcomes.
+    """FIG rows to write, reasons of moments without one (by desc_id), and counts of decisions.
 
-    `rows` are the machine's FIG rows, `outcomes` those of `people.review.adjudicate`. `least` is the smallest score
-    allowed. With `best` above 1, a row gets up to so many captions: the others, in falling order of choice, under
-    ``further``. Counts: accepted, chosen, edited (by people), kept (by the machine), rejected, below-min-score, and, of
-    these last two, fell-back and left-out; retimed: those whose times people corrected.
+    `rows` are those of `annotate`, `least` is the smallest score allowed. `decide` gives the row to write, and a
+    decision: REJECTED and BELOW refuse the caption. With `best` above 1, a row gets up to so many captions: the others,
+    in falling order of choice, under ``further``. Counts: each decision; fell-back and left-out of those refused.
     """
     selected, omitted, counts = [], {}, Counter()
     for row in rows:
-        outcome, group = outcomes.get(row["desc_id"]), groups[row["desc_id"]]
-        new, decision = _apply_decision(row, outcome, group, least) if outcome else _apply_threshold(row, least)
+        group = groups[row["desc_id"]]
+        new, decision = decide(row, group, least)
         counts[decision] += 1
-        counts.update(["retimed"] if outcome and "time" in outcome else ())
         if decision in (REJECTED, BELOW):
             counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
             if otherwise == "leave-out":
@@ -217,85 +198,14 @@ def select(
                 continue
             new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
         elif best > 1:
-            new = {**new, "further": _extra_captions(new, row, outcome, group, least, best - 1)}
+            new = {**new, "further": _extra_captions(new, row, group, least, best - 1)}
         selected.append(new)
     return selected, omitted, counts
 
 
-def drawn_rows(drawn: Iterable[Mapping]) -> list[dict]:
-    """FIG rows of moments that reviewers drew (see `people.review.adjudicate`): their text is the coarse caption too.
-
-    They are unscored, which the form cannot express: their ``fig_desc_score`` is 0.
-    """
-    return [
-        {
-            "video": moment["video"],
-            "time": moment["time"],
-            "desc_id": _id_of(moment),
-            "duration": moment["duration"],
-            "cog_desc": moment["text"],
-            "fig_desc": moment["text"],
-            "fig_desc_score": 0.0,
-            "fig_desc_type": COARSE,
-            "lineage": "",
-            "review": {"decision": "draw", "reviewers": moment["reviewers"], "when": moment["when"]},
-        }
-        for moment in drawn
-    ]
-
-
-def _id_of(moment: Mapping) -> int:
-    """The `desc_id` of a moment that people made: 52 bits from its video, time and text, far above counted ones and
-    below 2^53.
-    """
-    identity = json.dumps([moment["video"], moment["time"], moment["text"]], ensure_ascii=True)
-    return 2**52 + int.from_bytes(hashlib.sha256(identity.encode()).digest()[:6], "big")
-
-
-def with_times(rows: Iterable[dict], outcomes: Mapping[int, Mapping]) -> list[dict]:
-    """FIG rows with the times that people corrected."""
-    return [
-        {**row, "time": outcomes[row["desc_id"]]["time"]} if "time" in outcomes.get(row["desc_id"], {}) else row
-        for row in rows
-    ]
-
-
-def _apply_decision(row: dict, outcome: Mapping, group: list[dict], least: float | None) -> tuple[dict, str]:
-    """Apply people's decision to a row, which stores it under ``review``; returns the row and the action."""
-    review = {key: outcome[key] for key in ("decision", "reviewers", "when", "reason") if key in outcome}
-    if outcome["decision"] == "reject":
-        return {**row, "review": review}, REJECTED
-    if outcome["decision"] == "retime":
-        review["time_before"] = row["time"]
-        return _apply_threshold({**row, "time": outcome["time"], "review": review}, least)
-    judged = next(c for c in group if (c["type"], c["caption"]) == (outcome["type"], outcome["original"]))
-    if outcome["caption"] != judged["caption"]:
-        review["edited_from"] = judged["caption"]
-    if "time" in outcome:
-        review["time_before"] = row["time"]
-    score = judged["score"] if finite(judged["score"]) else row["fig_desc_score"]
-    kind = COARSE if same(outcome["caption"]) == same(row["cog_desc"]) else judged["type"]
-    new = {
-        **row,
-        "time": outcome.get("time", row["time"]),
-        "fig_desc": outcome["caption"],
-        "fig_desc_score": score,
-        "fig_desc_type": kind,
-        "lineage": judged["lineage"],
-        "review": review,
-    }
-    return new, {"accept": "accepted", "choose": "chosen", "edit": "edited"}[outcome["decision"]]
-
-
-def _apply_threshold(row: dict, least: float | None) -> tuple[dict, str]:
-    return row, BELOW if least is not None and row["fig_desc_score"] < least else "kept"
-
-
-def _extra_captions(
-    new: Mapping, row: Mapping, outcome: Mapping | None, group: list[dict], least: float | None, most: int
-) -> list[dict]:
-    """The next best candidates with another text; the machine's caption is excluded if reviewers replaced it."""
-    used = {same(new["fig_desc"])} | ({same(row["fig_desc"])} if outcome else set())
+def _extra_captions(new: Mapping, row: Mapping, group: list[dict], least: float | None, most: int) -> list[dict]:
+    """The next best candidates with another text; the caption of `row` is excluded too, if `new` has another."""
+    used = {same(new["fig_desc"]), same(row["fig_desc"])}
     further = []
     for entry in sorted((c for c in group if finite(c["score"])), key=lambda c: -c["choice"]):
         if len(further) == most or (least is not None and entry["score"] < least):

@@ -78,19 +78,15 @@ class Annotations(Section):
     CLIP or SigLIP model by hub name or folder."""
     joint_revision: str = ""
     """Branch, tag or commit of a hub model in `joint_encoder`; empty: its main branch. The lock pins the commit."""
-    review: tuple[str, ...] = ()
-    """Files of decisions that reviewers saved from the review pages (JSON Lines), merged into the annotations."""
     min_score: float | None = None
-    """Smallest confidence of a caption that was not reviewed; null: any. Confidences are margins without bounds: a run
-    shows which there are."""
+    """Smallest confidence of a caption; null: any. Confidences are margins without bounds: a run shows which there are.
+    """
     min_quantile: float | None = Field(default=None, gt=0, lt=1)
     """Share of a split's captions that count as too low: those of the lowest confidence, on any scale."""
-    min_precision: float | None = Field(default=None, gt=0, le=1)
-    """Share of captions that should be right: the smallest confidence is then measured on the reviewed captions."""
     best: int = Field(default=1, ge=1)
     """Captions of a moment, at most; those after the first are under `further` in its row, and in exports."""
     otherwise: Literal["leave-out", "coarse"] = "leave-out"
-    """A moment whose caption is rejected or too low is omitted, or gets the coarse caption."""
+    """A moment whose caption is refused or too low is omitted, or gets the coarse caption."""
     lint: Lint = Lint()
 
     @field_validator("joint_encoder")

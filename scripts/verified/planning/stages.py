@@ -174,13 +174,6 @@ def _evaluator_problems(settings: Config) -> Iterator[Finding]:
 # Annotations.
 
 
-def _choice_problems(settings: Config) -> Iterator[Finding]:
-    if settings.annotations.min_precision and not settings.annotations.review:
-        message = "it is measured on reviewed captions, and annotations.review names no file of decisions"
-        remedy = "review captions first, and name the saved files"
-        yield Finding("problem", "annotations.min_precision", message, remedy)
-
-
 def _choice_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
     """Whether confidences can be trusted, and the minimum lies among those of earlier runs."""
     least, key, layout = settings.annotations.min_score, "annotations.min_score", Layout(settings)
@@ -274,8 +267,6 @@ CORE = (
     ),
     Stage(
         "annotations",
-        supplied=lambda settings: [Supplied("annotations.review", path) for path in settings.annotations.review],
-        problems=_choice_problems,
         preflight=_choice_findings,
         models=_joint_model,
     ),

@@ -25,6 +25,6 @@ def review_pages(folder: Path) -> str:
         [
             "Give these pages to reviewers; they work from a file and need no network:",
             *(f"  {page}" for page in sorted((folder / "pages").glob("*.html"))),
-            "Then: name the files of decisions in annotations.review, and run again",
+            "Then: name the files of decisions in review.decisions, and run again",
         ]
     )

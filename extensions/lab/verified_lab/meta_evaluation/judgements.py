@@ -6,7 +6,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.io.jsonl import Row, finite, is_array, is_span, iterate_jsonl, read_jsonl
-from verified.people.review.decisions import ADDITIONAL, read_decisions
+from verified_lab.review.decisions import ADDITIONAL, read_decisions
 
 EVALUATOR, COSINE, AGREEMENT = "evaluator", "cosine", "agreement"
 """Metrics."""

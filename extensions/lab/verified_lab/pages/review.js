@@ -259,7 +259,7 @@ function save() {
   const safe = reviewer().replace(/[^\p{L}\p{N}]+/gu, "-");
   const name = `review-${review.dataset}-${String(review.page).padStart(3, "0")}-${safe}.jsonl`;
   saveFile(name, "application/jsonl", lines.join("\n") + "\n");
-  say(`Saved as ${name}. Its path goes into annotations.review of the configuration.`);
+  say(`Saved as ${name}. Its path goes into review.decisions of the configuration.`);
 }
 
 async function load(file) {

@@ -15,7 +15,7 @@ from verified.io.jsonl import finite
 from verified.io.video.cut import clips_of
 from verified.lmm.refusal import same
 from verified.people.pages import Page
-from verified.people.review.decisions import VERSION, content_id
+from verified_lab.review.decisions import VERSION, content_id
 
 WORD, DIGIT = r"\p{L}\p{N}_", r"\p{Nd}"
 EDGE = rf"(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"

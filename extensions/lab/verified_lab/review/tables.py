@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from verified.people.review.adjudicate import APPLIED, OPEN, OUTVOTED, STALE, STATES, UNKNOWN
-from verified.people.review.decisions import DECISIONS
 from verified.tables.table import Table
+from verified_lab.review.adjudicate import APPLIED, OPEN, OUTVOTED, STALE, STATES, UNKNOWN
+from verified_lab.review.decisions import DECISIONS
 
 SHOWN = 50
 """Decisions that need a look, listed in a table; all of them are in settled.json."""

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from verified.people.agreement import grade_matrix, krippendorff_alpha
-from verified.people.review.adjudicate import APPLIED, OPEN, OUTVOTED
+from verified_lab.review.adjudicate import APPLIED, OPEN, OUTVOTED
 
 KEPT, CHANGED, REJECTED = range(3)
 CODE = {"accept": KEPT, "choose": CHANGED, "edit": CHANGED, "reject": REJECTED}

@@ -6,7 +6,7 @@ from verified.annotations.lint import caption_findings
 from verified.config.annotations import Lint
 from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION
-from verified.people.review.adjudicate import APPLIED
+from verified_lab.review.adjudicate import APPLIED
 
 
 def check_edits(decisions: Iterable[Mapping], moments: Iterable[Mapping], severities: Lint) -> None:

@@ -1,24 +1,24 @@
-"""Adjudicate the decisions of all reviewers (see rules/adjudication.smk)."""
+"""Adjudicate the decisions of all reviewers (see extensions/lab/rules.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake) as log:
-    from verified.annotations.selection import SCORE_KEYS, candidates_by_moment
+    from verified.annotations.selection import read_candidates
     from verified.config.annotations import Lint
     from verified.config.params import received
     from verified.errors import InputError
     from verified.io.jsonl import read_jsonl, write_json
-    from verified.people.review.adjudicate import adjudicate
-    from verified.people.review.agreement import agreement
-    from verified.people.review.decisions import read_decisions
-    from verified.people.review.edits import check_edits
-    from verified.people.review.tables import review_tables
     from verified.runtime.wildcards import key_of
     from verified.tables.table import write_table_json
+    from verified_lab.review.adjudicate import adjudicate
+    from verified_lab.review.agreement import agreement
+    from verified_lab.review.decisions import read_decisions
+    from verified_lab.review.edits import check_edits
+    from verified_lab.review.tables import review_tables
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)
-    groups = candidates_by_moment(moments, [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)])
+    groups = read_candidates(moments, inputs.scores)
     decisions = read_decisions(inputs.review)
     for row in decisions:
         if row["dataset"] not in settings.datasets:
@@ -27,7 +27,7 @@ with job(snakemake) as log:
                 f"a decision on data set {row['dataset']!r}",
                 file=row["file"],
                 row=row["row"],
-                remedy=f"known: {known}; take the file out of annotations.review",
+                remedy=f"known: {known}; take the file out of review.decisions",
             )
     key = key_of(snakemake.wildcards.dataset)
     dataset_decisions = [row for row in decisions if row["dataset"] == key]

@@ -1,26 +1,26 @@
 """Reviewers' decisions: their result, refused files, and the captions published after them."""
 
+import json
+
 import pytest
 from candidate_rows import score_row
+from kill_points import finished_by_repeating
 from refusals import refused
+from script_run import script_run
 
 from verified.annotations.export import count
-from verified.annotations.lint import lint
-from verified.annotations.selection import (
-    annotate,
-    candidates_by_moment,
-    drawn_rows,
-    precision_threshold,
-    select,
-    smallest_score,
-    with_times,
-)
+from verified.annotations.selection import annotate, candidates_by_moment
+from verified.config import load
 from verified.config.annotations import Lint
+from verified.config.params import deciding
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
-from verified.people.review.adjudicate import adjudicate
-from verified.people.review.decisions import content_id
-from verified.people.review.edits import check_edits
+from verified.io.jsonl import write_jsonl
+from verified.planning.stages import supplied
+from verified_lab.review.adjudicate import adjudicate
+from verified_lab.review.apply import drawn_rows, precision_threshold, select_reviewed, with_times
+from verified_lab.review.decisions import content_id
+from verified_lab.review.edits import check_edits
 
 MOMENTS = [
     {"desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "duration": 9.0, "split": "test", "caption": f"c {n}"}
@@ -106,7 +106,7 @@ def test_decisions_are_in_the_annotations_with_reviewer_and_time(tmp_path):
         decision(3, "edit", text="a better one"),
         decision(4, "reject", reason="wrong"),
     )
-    given, left_out, counts = select(rows, GROUPS, found["outcomes"], least=8.0)
+    given, left_out, counts = select_reviewed(rows, GROUPS, found["outcomes"], 8.0)
     by_id = {row["desc_id"]: row for row in given}
     review = {"decision": "accept", "reviewers": ["ann"], "when": "2026-01-01T00:00:00Z"}
     assert by_id[1]["review"] == review and by_id[1]["fig_desc"] == "dynamics 2 of 1"  # below 8, and still there
@@ -132,15 +132,6 @@ def test_decisions_are_in_the_annotations_with_reviewer_and_time(tmp_path):
     assert [row["decision"] for row in exported[:3]] == ["accept", "choose", "edit"]
 
 
-def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_path):
-    rows, _, _ = annotate(MOMENTS, GROUPS)
-    given, left_out, counts = select(rows, GROUPS, {}, least=9.0, otherwise="coarse")
-    assert len(given) == 8 and not left_out and counts == {"below-min-score": 6, "fell-back": 6, "kept": 2}
-    assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("c 1", "coarse")
-    write_fig(tmp_path / "test.jsonl", given)
-    assert "equals_coarse" not in lint(tmp_path / "test.jsonl", Lint())["findings"]
-
-
 def test_the_smallest_score_is_measured_on_reviewed_captions():
     judged = [(float(score), score >= 5) for score in range(20)]
     assert precision_threshold(judged, 1.0) == 5.0
@@ -148,21 +139,6 @@ def test_the_smallest_score_is_measured_on_reviewed_captions():
     assert precision_threshold([(1.0, True)] * 8 + [(0.0, True)] * 8, 0.9) == 0.0  # of one score: all or none
     with refused("90%", "9 of them", remedy=True):
         precision_threshold([(1.0, True)] * 9, 0.9)
-    below = [(score - 10, right) for score, right in judged]
-    scores = [score for score, _ in below]
-    for wanted, least in ((None, -5.0), (0.0, 0.0), (-7.0, -5.0)):
-        assert smallest_score(scores, below, wanted, min_precision=1.0) == least
-    assert smallest_score([], [], 0.5) == 0.5 and smallest_score(scores, []) is None
-
-
-def test_the_smallest_score_is_a_quantile_or_lies_among_the_scores():
-    scores = [float(score) for score in range(-20, 0)]
-    least = smallest_score(scores, [], min_quantile=0.1)
-    assert sum(score < least for score in scores) == 2
-    assert smallest_score(scores, [], -3.0, 0.1) == -3.0 and smallest_score(scores, [], -19.0, 0.1) == -18.0
-    assert smallest_score([1.0, 1.0], [], min_quantile=0.9) == 1.0  # equal scores are kept together
-    with refused("0.5", "-20", "-1", "annotations.min_quantile", remedy=True):
-        smallest_score(scores, [], 0.5)
 
 
 def shown(n: int, what: str, reviewer: str = "ann", moments: list[dict] = MOMENTS, **more) -> dict:
@@ -180,7 +156,7 @@ def test_times_change_by_the_median_where_most_who_share_the_outcome_corrected_t
     found = found_of(one, two, shown(1, "accept", "eve"), shown(2, "accept", time=[0, 1]), *two_more)
     assert found["outcomes"][1]["time"] == [0.75, 3.25] and "time" not in found["outcomes"][2]
     assert found["conflicts"] == [2]
-    given, _, counts = select(rows, GROUPS, found["outcomes"], None)
+    given, _, counts = select_reviewed(rows, GROUPS, found["outcomes"], None)
     assert given[0]["time"] == [0.75, 3.25] and given[0]["review"]["time_before"] == [0.5, 2.5]
     assert counts["retimed"] == 1 and counts["accepted"] == 2 and given[1]["time"] == [0.5, 2.5]
     assert [row["time"] for row in with_times(rows, found["outcomes"])][:2] == [[0.75, 3.25], [0.5, 2.5]]
@@ -248,21 +224,50 @@ def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict
     people = [shown(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
     people = people[::-1] if backwards else people
     found = found_of(*people)
-    written = select(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]
+    written = select_reviewed(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]
     assert [(row["time"], row["fig_desc"]) for row in written] == rows
     assert found["conflicts"] == ([1] if conflict else [])
     if not conflict:
         assert set(states(found)) == {"applied"}
 
 
-def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
+def test_further_captions_do_not_repeat_the_one_that_a_reviewer_replaced():
     rows, _, _ = annotate(MOMENTS[:2], GROUPS)
     found = found_of(decision(2, "choose", instead=other(2)))
-    first, second = select(rows, GROUPS, found["outcomes"], least=None, best=3)[0]
+    first, second = select_reviewed(rows, GROUPS, found["outcomes"], None, best=3)[0]
     assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
     assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
-    least = select(rows, GROUPS, {}, least=3.0, best=6)[0][0]
-    assert [entry["fig_desc_score"] for entry in least["further"]] == [3.0]
-    turned = {ident: [{**entry, "choice": -entry["choice"]} for entry in of] for ident, of in GROUPS.items()}
-    [row] = select(annotate(MOMENTS[:1], turned)[0], turned, {}, least=None, best=3)[0]
-    assert [entry["fig_desc"] for entry in row["further"]] == ["dynamics 0 of 1", "statics 1 of 1"]
+
+
+@pytest.mark.night
+def test_a_killed_adjudication_is_finished_by_repeating_it(tmp_path):
+    """By its script as Snakemake runs it, checksums and all."""
+    start, place = tmp_path / "start", tmp_path / "place"
+    start.mkdir()
+    write_jsonl(start / "moments.jsonl", MOMENTS)
+    write_jsonl(start / "scores.jsonl", SCORES)
+    rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
+    write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
+    out = "results/kitchen/annotations/review"
+    run = script_run(
+        "extensions/lab/scripts/adjudicate_review.py",
+        "adjudicate_review",
+        input={"review": ["a.jsonl"], "moments": "moments.jsonl", "scores": ["scores.jsonl"]},
+        output={"outcomes": f"{out}/settled.json", "tables": f"{out}/tables.json"},
+        params={"datasets": ["kitchen"], "lint": deciding(Lint()), "title": "Kitchen"},
+        wildcards={"dataset": "kitchen"},
+    )
+    assert (
+        finished_by_repeating(start, place, run) > 3
+        and json.loads((place / out / "settled.json").read_text())["outcomes"]
+    )
+
+
+DATASET = {"lab": {"title": "Lab", "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}}}
+
+
+def test_files_of_decisions_are_inputs_and_a_precision_needs_them():
+    settings = load({"name": "lab", "datasets": DATASET, "review": {"decisions": ["gone.jsonl"]}})
+    assert [(given.key, bool(given.missing)) for given in supplied(settings)][-1] == ("review.decisions", True)
+    with refused("min_precision", "decisions"):
+        load({"name": "lab", "datasets": DATASET, "review": {"min_precision": 0.9}})

@@ -23,7 +23,7 @@ from typing import Any
 
 from verified.benchmark.tiou import tiou
 from verified.io.jsonl import finite
-from verified.people.review.decisions import ADDITIONAL, content_id
+from verified_lab.review.decisions import ADDITIONAL, content_id
 
 APPLIED, OUTVOTED, OPEN = "applied", "outvoted", "open conflict"
 SUPERSEDED, WITHDRAWN, STALE, UNKNOWN, FLAGGED = "superseded", "withdrawn", "stale", "unknown moment", "flagged"
