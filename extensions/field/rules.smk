@@ -1,8 +1,7 @@
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.lmm.tasks.retrieval import GRADE
 from verified_field import runs as field_runs
 from verified_field.config import Rows
-from verified_field.tasks import GROUND
+from verified_field.tasks import GRADE, GROUND
 
 ROWS = settings.section(Rows)
 FIRST = "results/{dataset}/retrieval/{first}/{trained_on}/seed-{seed}/{tested_on}"

@@ -13,7 +13,6 @@ from verified.lmm.session import Session
 from verified.lmm.tasks import structured_form
 from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
-from verified.lmm.tasks.retrieval import GRADE, read_grade
 
 
 class Loaded(StubEngine):
@@ -67,7 +66,7 @@ def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
 
 
 PROMPTS = Path(__file__).resolve().parents[2] / "config/prompts"
-TASKS = (*PAPER, GRADE, COARSE_CAPTION)
+TASKS = (*PAPER, COARSE_CAPTION)
 
 
 def test_each_task_has_its_prompt_and_each_prompt_its_task():
@@ -82,14 +81,6 @@ def test_schema_ending_and_example_of_each_task_agree():
         assert all(f'"{name}"' in ending for name in schema["required"]), task.name
         example = task.example(2, "0123456789abcdef")
         assert example.usable and not example.missing, task.name
-
-
-@pytest.mark.parametrize(
-    ("text", "grade"),
-    [('{"grade": 7}', "7"), ('{"Grade": "7/10"}', "7"), ("8 / 10", "8"), ("Grade: 3", "3"), ("0", "0")],
-)
-def test_grades_are_read_from_json_and_from_words(text, grade):
-    assert read_grade({}, text, 1, False).sections == {"grade": grade}
 
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"

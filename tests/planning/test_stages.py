@@ -7,8 +7,6 @@ from verified.lmm.tasks.paper import PAPER
 from verified.planning.stages import roles_in_use, stages
 
 PROMPTS = PROJECT / "config" / "prompts"
-OF_EXTENSIONS = {"retrieval/grade"}
-"""Tasks of the core that only extensions ask, which share them."""
 FOLDER = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
 
 
@@ -23,6 +21,6 @@ def asked(settings) -> set[str]:
 def test_every_prompt_is_asked_by_a_stage():
     prompts = {file.relative_to(PROMPTS).with_suffix("").as_posix() for file in PROMPTS.rglob("*.md")}
     proposing = settings_of(kind="folder", videos="videos")
-    assert prompts - asked(proposing) - OF_EXTENSIONS == set()
+    assert prompts - asked(proposing) == set()
     assert {task.name for task in PAPER} <= asked(settings_of(**FOLDER))
     assert set(roles_in_use(proposing)) == {"llm", "image_lmm", "video_lmm"}

@@ -9,12 +9,11 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl
     from verified.lmm.session import Session
-    from verified.lmm.tasks.retrieval import GRADE
     from verified.runtime.wildcards import key_of
     from verified.weights.records import locate_models
     from verified_field.config import Grounder, Reranker
     from verified_field.grounding import ground, read_first_stage, rerank
-    from verified_field.tasks import GROUND
+    from verified_field.tasks import GRADE, GROUND
 
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)

@@ -6,11 +6,11 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json
-    from verified.lmm.embedding import embed_settings
     from verified.lmm.session import Session
     from verified.lmm.tasks.embedding import EMBEDDING
     from verified.weights.records import locate_models
     from verified_field.dense import write_embedded
+    from verified_field.embedding import embed_settings
 
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)

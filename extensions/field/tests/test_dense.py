@@ -16,12 +16,33 @@ from verified.io.hdf5 import FeatureFile
 from verified_field.config import Rows
 from verified_field.dense import dense_lists, write_embedded
 from verified_field.dense import test_dense as rank_dense
+from verified_field.embedded import window_scores, windows
 
 SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3, nms_threshold=0.6)
 
 
 def unit(values):
     return values / np.linalg.norm(values, axis=-1, keepdims=True)
+
+
+def test_windows_are_all_runs_of_the_lengths_that_spans_allow():
+    assert windows(3, 1.0, SPANS).tolist() == [[0, 1], [1, 2], [2, 3], [0, 2], [1, 3], [0, 3]]
+    assert windows(4, 2.0, SPANS).tolist() == [[0, 1], [1, 2], [2, 3], [3, 4], [0, 2], [1, 3], [2, 4]]
+    assert windows(2, 1.0, SPANS.model_copy(update={"min_pred_clips": 4, "max_pred_clips": 9})).tolist() == [[0, 2]]
+
+
+def test_scores_are_cosines_of_mean_vectors():
+    rng = np.random.default_rng(0)
+    vectors, queries = unit(rng.normal(size=(6, 5))), unit(rng.normal(size=(4, 5)))
+    vectors[2] = 0
+    spans = windows(6, 1.0, SPANS)
+    scores = window_scores(vectors, queries, spans)
+    for number, (first, last) in enumerate(spans):
+        mean = vectors[first:last].mean(axis=0)
+        if first == 2 and last == 3:
+            assert (scores[:, number] == -2).all()
+        else:
+            assert scores[:, number] == pytest.approx(queries @ mean / np.linalg.norm(mean))
 
 
 def test_a_planted_moment_is_found_and_lists_hold_no_overlaps():

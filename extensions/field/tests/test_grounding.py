@@ -15,10 +15,10 @@ from verified.benchmark.vcmr.submission import write_submission
 from verified.config.generation import Generation
 from verified.demo.source import write_video
 from verified.lmm.session import Session
-from verified.lmm.tasks.retrieval import GRADE
+from verified.lmm.tasks import structured_form
 from verified_field.config import Grounder, Reranker
 from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
-from verified_field.tasks import GROUND, moments_of, read_moments
+from verified_field.tasks import GRADE, GROUND, moments_of, read_grade, read_moments
 
 
 @pytest.mark.parametrize(
@@ -175,3 +175,19 @@ def test_any_submission_is_a_first_stage(tmp_path):
     )
     with refused("VCMR", "9"):
         read_first_stage(str(file), moments)
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [('{"grade": 7}', "7"), ('{"Grade": "7/10"}', "7"), ("8 / 10", "8"), ("Grade: 3", "3"), ("0", "0")],
+)
+def test_grades_are_read_from_json_and_from_words(text, grade):
+    assert read_grade({}, text, 1, False).sections == {"grade": grade}
+
+
+@pytest.mark.parametrize("task", [GROUND, GRADE], ids=lambda task: task.name)
+def test_schema_ending_and_example_of_a_task_agree(task):
+    schema, ending = structured_form(task, 2)
+    assert all(f'"{name}"' in ending for name in schema["required"])
+    example = task.example(2, "0123456789abcdef")
+    assert example.usable and not example.missing

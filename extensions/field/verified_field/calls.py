@@ -6,16 +6,16 @@ from pathlib import Path
 from verified.benchmark.vcmr.data import Moments, read_moments
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
-from verified.features.embedded import piece_calls
 from verified.io.jsonl import iterate_jsonl
 from verified.layout import Layout
 from verified.lmm.client import Call
-from verified.lmm.embedding import embed_settings, text_calls
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.embedding import EMBEDDING
 from verified.stage import CAPTION_TOKENS, Shard, fill_examples
 from verified_field.config import Rows
+from verified_field.embedded import piece_calls
+from verified_field.embedding import embed_settings, text_calls
 from verified_field.grounding import Pair, pair_calls, pairs_to_grade, pairs_to_ground, read_first_stage
 from verified_field.runs import GROUNDED, follow_ups
 from verified_field.tasks import GROUND, follow_up_tasks

@@ -19,11 +19,11 @@ from verified.benchmark.vcmr.testing import write_test
 from verified.config.datasets import Spans
 from verified.config.generation import EmbedSettings
 from verified.errors import InputError
-from verified.features.embedded import embed_videos, window_scores, windows
 from verified.io.hdf5 import FeatureFile, write_features
-from verified.lmm.embedding import embed_settings, embed_texts
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
+from verified_field.embedded import embed_videos, window_scores, windows
+from verified_field.embedding import embed_settings, embed_texts
 
 BEFORE_NMS = 4 * DEPTH
 """Windows of a query that NMS chooses from."""

@@ -22,9 +22,8 @@ from verified.lmm.client import Call
 from verified.lmm.request import Outcome
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.retrieval import GRADE
 from verified_field.config import Grounder, Reranker
-from verified_field.tasks import GROUND, moments_of
+from verified_field.tasks import GRADE, GROUND, moments_of
 
 LOWEST = float("-inf")
 NOT_SHOWN, NO_ANSWER = -1.0, -0.5

@@ -10,9 +10,9 @@ from verified.captions.clips import span_calls
 from verified.config.datasets import Spans
 from verified.config.generation import EmbedSettings
 from verified.lmm.client import Call
-from verified.lmm.embedding import shown_call, stack
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING
+from verified_field.embedding import shown_call, stack
 
 log = logging.getLogger("verified")
 

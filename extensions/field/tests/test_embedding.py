@@ -8,10 +8,10 @@ from loopback import Scripted, embedding, endpoint, refusal
 from refusals import refused
 
 from verified.config.generation import Generation
-from verified.lmm.embedding import embed_texts, shown_call, stack
 from verified.lmm.ledger import Ledger
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING, read_vector, vector_of, vector_text
+from verified_field.embedding import embed_texts, shown_call, stack
 
 GREY = np.full((1, 32, 48, 3), 128, np.uint8)
 
