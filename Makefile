@@ -29,7 +29,7 @@ ARGS ?=
 # A package index that offers CPU builds of torch, as pip's --extra-index-url; see README.md.
 TORCH_INDEX ?=
 
-.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-planted test-mutants test-slurm test-vllm test-real test-gpu rehearsal pretrained demo-full docs artefacts audit lint format lock env
+.PHONY: tables report pictures study real test test-night test-browser test-faults test-fuzz test-planted test-mutants test-slurm test-vllm test-real test-gpu rehearsal demo-full docs artefacts audit lint format lock env
 
 tables: env
 	$(BIN)/snakemake --cores all results/tables $(ARGS)
@@ -138,16 +138,6 @@ rehearsal: env
 # Strict: where the list cannot be reached, the default is a table of packages that were not audited, and success.
 demo-full: env
 	$(BIN)/snakemake --cores all results/tables --configfile config/demo-full.yaml $(ARGS)
-
-# Trains the weights that come with the workflow anew, half an hour of one core, and puts them in their place.
-WEIGHTS := scripts/verified/demo/pretrained/weights
-pretrained: env
-	$(BIN)/snakemake --cores all pretrained --configfile config/pretrained.yaml $(ARGS)
-	mkdir -p $(WEIGHTS)/image-backbone
-	cp results/pretrained/card.json results/pretrained/image-backbone.log.jsonl $(WEIGHTS)/
-	cp results/pretrained/image-backbone/config.json results/pretrained/image-backbone/model.safetensors $(WEIGHTS)/image-backbone/
-	cp results/pretrained/evaluator/demo/pretrained.safetensors $(WEIGHTS)/evaluator.safetensors
-	cp results/pretrained/evaluator/demo/pretraining.jsonl $(WEIGHTS)/evaluator.log.jsonl
 
 docs: env
 	$(PYTHON) -m venv $(VENV).docs

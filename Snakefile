@@ -14,13 +14,6 @@ include: "rules/captions.smk"
 include: "rules/perturbations.smk"
 include: "rules/outcomes.smk"
 include: "rules/evaluator.smk"
-
-
-if settings.evaluator.size == "tiny" and settings.evaluator.backbone is None:
-
-    include: "rules/demo.smk"
-
-
 include: "rules/validation.smk"
 include: "rules/annotations.smk"
 include: "rules/features.smk"

@@ -92,14 +92,26 @@ def shortened(tiny: bool):
 
 def trained(moments: int) -> Row:
     """A step of fine-tuning at the demo's size."""
-    from verified.demo.tiny_evaluator.pretrain import synthetic_batch
+    import numpy as np
+
+    from verified.evaluator.inputs import make_batch
     from verified.evaluator.model import NoiseEvaluator
     from verified.evaluator.settings import architecture
     from verified.evaluator.training import TrainingStep, adamw
 
     size = architecture("tiny", 8, 64)
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")
-    optimiser, batch = adamw(step, 1e-4), synthetic_batch(1, 0, moments, size)
+    frames = np.random.default_rng(1).integers(0, 256, (moments, 8, 64, 64, 3), dtype=np.uint8)
+    names = [f"video {number}" for number in range(moments)]
+    captions = {
+        role: [f"a {look} ball {number} moves to the {way}" for number in range(moments)]
+        for role, look, way in (
+            ("caption", "small", "left"),
+            ("static", "large", "left"),
+            ("dynamic", "small", "right"),
+        )
+    }
+    optimiser, batch = adamw(step, 1e-4), make_batch(frames, captions, names)
 
     def once() -> None:
         loss, _ = step(batch)

@@ -1,4 +1,3 @@
-from verified.demo.pretrained import shipped_backbone
 from verified.evaluator.jobs import clip_ending, described_datasets, starting_checkpoint, tuple_files
 from verified.evaluator.settings import FINE_TUNING, job_needs
 
@@ -34,33 +33,6 @@ rule gather_clips:
         shards=settings.shards,
     script:
         "../scripts/evaluator/gather_clips.py"
-
-
-rule pretrain_evaluator:
-    """In place of UMT's pre-training: separate synthetic clips with full true captions."""
-    input:
-        backbone=f"{shipped_backbone() if settings.evaluator.backbone else f'{HOME}/image-backbone'}/model.safetensors",
-    output:
-        checkpoint=f"{EVALUATOR}/pretrained.safetensors",
-        record=f"{EVALUATOR}/pretraining.jsonl",
-    log:
-        f"logs/{settings.name}/pretrain_evaluator.log",
-    priority: CRITICAL_PATH
-    conda:
-        "../envs/models.yaml"
-    threads: settings.evaluator.threads
-    resources:
-        **needs(3000, minutes=120, disk_mb=500),
-    params:
-        code=code_of("demo/pretrain_evaluator.py"),
-        threads=settings.evaluator.threads,
-        evaluator=deciding(
-            settings.evaluator,
-            ("frames", "image_size", "pretrain_batch", "pretrain_clips", "pretrain_learning_rate", "size"),
-        ),
-        seed=settings.seed,
-    script:
-        "../scripts/demo/pretrain_evaluator.py"
 
 
 rule finetune_evaluator:

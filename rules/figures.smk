@@ -6,7 +6,6 @@ from verified.figures.listed import (
 
 TESTED = of_dataset(lambda dataset: f"results/{{dataset}}/annotations/fig/{dataset.spans.test_split}.jsonl")
 XML_SEED = settings.retrieval.seeds_of("xml")[0]
-PRETRAINS = starting_checkpoint(settings) == rules.pretrain_evaluator.output.checkpoint
 
 
 rule draw_examples:
@@ -125,9 +124,8 @@ rule draw_validation:
 
 
 rule draw_evaluator_training:
-    """Training curves of the evaluator: its pre-training, where the demo does it, and its fine-tuning."""
+    """Training curves of the evaluator."""
     input:
-        [rules.pretrain_evaluator.output.record] if PRETRAINS else [],
         rules.finetune_evaluator.output.record,
     output:
         svg=report(

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from verified.demo.tiny_evaluator.pretrain import synthetic_item
 from verified.evaluator.checkpoint import save_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.settings import architecture
 from verified.io.jsonl import write_jsonl
 
 FRAMES, PIXELS, MOMENTS = 4, 32, 10
+COLOURS = ("red", "green", "blue", "yellow", "white", "black", "grey", "brown", "pink", "orange")
 SETTINGS = {
     "size": "tiny",
     "frames": FRAMES,
@@ -23,7 +23,7 @@ SETTINGS = {
     "splits": ["train", "test"],
     "hard_negatives": "all",
     "matching_normaliser": "batch",
-    "checkpoint": None,
+    "checkpoint": "start.safetensors",
     "crop_share": None,
     "precision": "float32",
     "confidence": "margin",
@@ -32,16 +32,21 @@ SETTINGS = {
 
 def write_dataset(folder: Path) -> dict:
     """Ten moments: number 7 without any selected, 8 without a selected positive, 9 too short, 0 of another split."""
-    clips = [synthetic_item(5, number, FRAMES, PIXELS, perturbed=1) for number in range(MOMENTS)]
-    np.save(folder / "clips.npy", np.stack([clip.frames for clip in clips]))
+    frames = np.random.default_rng(5).integers(0, 256, (MOMENTS, FRAMES, PIXELS, PIXELS, 3), dtype=np.uint8)
+    np.save(folder / "clips.npy", frames)
     moments, perturbations, index = [], [], []
-    for number, clip in enumerate(clips):
+    for number, colour in enumerate(COLOURS):
+        caption = f"a small {colour} ball moves to the left"
         name = {"desc_id": number, "video": f"v{number // 2}"}
         moments.append({**name, "split": "val" if number == 0 else "test" if number < 4 else "train"})
         index.append({**name, "reason": "shorter-than-two-frames" if number == 9 else None})
-        positive = None if number == 8 else f"there {clip.caption}"
-        selected = {"positive": positive, "statics": clip.static[0], "dynamics": clip.dynamic[0]}
-        perturbations.append({**name, "caption": clip.caption, "selected": {} if number == 7 else selected})
+        positive = None if number == 8 else f"there {caption}"
+        selected = {
+            "positive": positive,
+            "statics": caption.replace("ball", "box"),
+            "dynamics": caption.replace("left", "right"),
+        }
+        perturbations.append({**name, "caption": caption, "selected": {} if number == 7 else selected})
     for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
         write_jsonl(folder / f"{file}.jsonl", rows)
     return {

@@ -43,7 +43,6 @@ BASES: dict[str, tuple[str, dict[str, Any], tuple[str, ...], tuple[str, ...]]] =
         CORE,
     ),
     "asked": ("nano", {"generation": ASKED}, ("all",), ("generation",)),
-    "trained": ("nano", {"evaluator": {"checkpoint": None, "backbone": None}}, ("all",), ("name", "evaluator")),
     "hub": (
         "nano",
         {

@@ -7,13 +7,10 @@ import pytest
 import torch
 from media import write_video
 from refusals import refused
-from small_dataset import FRAMES, MOMENTS, PIXELS, SETTINGS, start, write_dataset
+from small_dataset import MOMENTS, SETTINGS, start, write_dataset
 
 from verified.config.evaluator import Evaluator
-from verified.demo.pretrained.image_backbone import save as save_backbone
-from verified.demo.tiny_evaluator.pretrain import Pretraining, pretrain, run_pretraining
-from verified.demo.tiny_evaluator.stem import SmallResNet
-from verified.evaluator.checkpoint import FORM, WORDS, load_checkpoint, save_checkpoint
+from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.clips import gather_clips, open_clips
 from verified.evaluator.finetune import FineTuning, run_finetuning
 from verified.evaluator.inputs import (
@@ -21,12 +18,9 @@ from verified.evaluator.inputs import (
     random_part,
     read_tuples,
 )
-from verified.evaluator.model import encode
 from verified.evaluator.score import score_candidates
-from verified.evaluator.settings import architecture
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import frames_of_spans, probe
-from verified.nn.checkpoint import load, save
 
 FINE_TUNING = Evaluator(**SETTINGS)
 
@@ -84,26 +78,6 @@ def test_scores_of_all_candidates(dataset, tmp_path):
         assert row["score"] == row["margin"] != row["z1"]
         assert -1 <= row["similarity"] <= 1
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
-
-
-def test_a_compact_checkpoint_holds_the_words_that_occurred(tmp_path):
-    save_backbone(SmallResNet(), tmp_path)
-    size, plan = architecture("tiny", FRAMES, PIXELS), Pretraining(8, 4, 1e-3, 3, str(tmp_path))
-    files = [tmp_path / name for name in ("whole.safetensors", "compact.safetensors")]
-    run_pretraining(size, plan, 60.0, files[1], tmp_path / "log.jsonl")
-    step, _ = pretrain(size, plan)
-    save_checkpoint(files[0], step.model.state_dict(), size, "the same")
-    assert 5 * files[1].stat().st_size < files[0].stat().st_size
-    whole, compact = (load_checkpoint(file).eval() for file in files)
-    caption, unread = encode(["a small red ball moves"])[:2], encode(["bureaucracy"])[0]
-    with torch.inference_mode():
-        expected, actual = (model.encode_text(*caption)[1] for model in (whole, compact))
-        assert torch.allclose(expected, actual, atol=2e-3)
-        assert not compact.text.embeddings.word_embeddings.weight[unread[0, 1]].any()
-    tensors, facts = load(files[1], FORM)
-    save(files[1], FORM, {**tensors, WORDS: tensors[WORDS][:-1]}, facts)
-    with refused("96]"):
-        load_checkpoint(files[1])
 
 
 def moving(count=12, height=48, width=80):

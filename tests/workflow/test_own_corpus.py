@@ -32,7 +32,7 @@ CONFIG = re.search(r"```yaml\n(name: kitchen\n.*?)```", PAGE, re.DOTALL)[1]
 TARGET = re.search(r"^snakemake --cores all (results/\S+) --configfile kitchen\.yaml$", PAGE, re.MULTILINE)[1]
 HEADER = re.search(r"```csv\n(.+)\n", PAGE)[1].split(",")
 SMALL = """shards: 1
-evaluator: {pretrain_clips: 64, epochs: 1, batch: 4}
+evaluator: {epochs: 1, batch: 4}
 retrieval: {models: []}
 """  # longer training would prove nothing here
 KEY = "sk-canary-0815"

@@ -14,7 +14,6 @@ from verified_longform.jobs import collection_parts, part_inputs
 SMALL = {
     "name": "small",
     "layers": [str(SHIPPED["longform-demo"])],
-    "evaluator": {"pretrain_clips": 20},
     "longform": {
         "datasets": {
             "movies": {
@@ -95,6 +94,6 @@ def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
             file.touch()
     run = snakemake(tmp_path, "--dry-run", "results/tables", config=SHIPPED["mad"])
     assert run.returncode == 0, run.stdout[-3000:]
-    assert "extract_" not in run.stdout and "pretrain_evaluator" not in run.stdout and "fetch_model" not in run.stdout
+    assert "extract_" not in run.stdout and "fetch_model" not in run.stdout
     for rule, times in (("train_vlg_net", 6), ("rank_vlg_net", 7), ("describe_published", 3), ("tabulate_movies", 1)):
         assert f"\n{rule} " in run.stdout and int(run.stdout.split(f"\n{rule} ")[1].split()[0]) == times

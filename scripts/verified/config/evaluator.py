@@ -25,7 +25,7 @@ class Evaluator(Section):
     """Compute threads of its jobs."""
     checkpoint: str | None = PRETRAINED
     """Initial checkpoint, as `verified import umt` writes it; pretrained: the shipped one of size tiny; null: the
-    converted `umt_file`, or for size tiny one that is pre-trained in the run.
+    converted `umt_file`.
     """
     umt_file: str | None = Field(default=None, pattern=r"\.pth$")
     """UMT's own checkpoint (.pth), which the workflow converts."""
@@ -56,20 +56,6 @@ class Evaluator(Section):
     """Model of the GPUs that its jobs ask for, as the cluster spells it (a100 in the paper); empty: any."""
     save_seconds: Annotated[float, Operational("a resumed training ends in the same bytes")] = Field(default=60.0, ge=0)
     """Least time between two states of its trainings on disk, from which a killed one resumes (L/16: 8 GB each)."""
-    backbone_frames: int = Field(default=150_000, ge=1)
-    """Synthetic frames for training the image network in the tiny stem, if it is trained; separate from the demo."""
-    backbone_batch: int = Field(default=64, ge=2)
-    """Frames per step of that training."""
-    backbone_learning_rate: float = Field(default=2e-3, gt=0)
-    """Peak learning rate of that training."""
-    backbone: Literal["pretrained"] | None = "pretrained"
-    """That image network, which pre-training reads: the shipped one; null: trained in the run."""
-    pretrain_clips: int = Field(default=30_000, ge=1)
-    """Synthetic clips for pre-training the tiny size, each seen once; separate from the demo."""
-    pretrain_batch: int = Field(default=24, ge=2)
-    """Clips per step of pre-training."""
-    pretrain_learning_rate: float = Field(default=1.5e-3, gt=0)
-    """Peak learning rate of pre-training."""
     ablation: bool = False
     """Grade the evaluator on perturbations it never saw, and also a second fine-tuning without perturbed negatives:
     table `evaluator`. Users' corpora are always graded.
@@ -103,15 +89,15 @@ class Evaluator(Section):
 
     @model_validator(mode="after")
     def startable(self) -> "Evaluator":
-        if self.size == "L/16" and not (self.checkpoint or self.umt_file):
+        if not (self.checkpoint or self.umt_file):
             raise ValueError(
-                "size L/16 starts from a UMT checkpoint: name the authors' file in evaluator.umt_file, or one that"
-                " `verified import umt` wrote in evaluator.checkpoint"
+                f"size {self.size} starts from a checkpoint, such as UMT's: name the authors' file in"
+                " evaluator.umt_file, or one that `verified import umt` wrote in evaluator.checkpoint"
             )
         if self.checkpoint == PRETRAINED and (self.size, self.frames) != ("tiny", PRETRAINED_FRAMES):
             raise ValueError(
-                f"`pretrained` is of size tiny and takes {PRETRAINED_FRAMES} frames: for other frames set"
-                " evaluator.checkpoint to null, and one is pre-trained in the run; for another size name a checkpoint"
+                f"`pretrained` is of size tiny and takes {PRETRAINED_FRAMES} frames: for another size or other frames"
+                " name a checkpoint of those"
             )
         if self.batch % self.processes:
             raise ValueError(f"batch {self.batch} cannot be split evenly over {self.processes} processes")
@@ -129,7 +115,7 @@ class Evaluator(Section):
 
     @property
     def imported(self) -> str | None:
-        """The user's checkpoint that it starts from; null for the shipped one and one pre-trained in the run."""
+        """The user's checkpoint that it starts from; null for the shipped one."""
         return None if self.checkpoint == PRETRAINED else self.checkpoint or self.umt_file
 
     @property

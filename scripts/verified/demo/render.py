@@ -1,7 +1,6 @@
 """A rasteriser for the demo: antialiased shapes on patterned backgrounds, and noise.
 
-Backgrounds are low-contrast patterns that repeat after one width, so that a pan can scroll. `sample_event` renders the
-clip of a single event, without a video file between.
+Backgrounds are low-contrast patterns that repeat after one width, so that a pan can scroll.
 """
 
 import random
@@ -158,19 +157,3 @@ def _texture_distance(texture: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     row = np.floor(y / pitch + 0.5)
     across = x / pitch + 0.5 * (row % 2)
     return pitch * np.hypot(across - np.floor(across + 0.5), y / pitch - row) - 0.17
-
-
-_FPS = 8
-"""Frame rate of the event layout; clips are sampled from it at their frames' times."""
-
-
-def sample_event(event: Event, frames: int, size: int, rng: random.Random) -> np.ndarray:
-    """uint8 [frames, size, size, 3]: the event at the middles of `frames` equal parts."""
-    times = event.first / _FPS + (np.arange(frames) + 0.5) * ((event.last - event.first) / _FPS / frames)
-    canvas = np.empty((frames, size, size, 3), np.float32)
-    for scene in event.scenes:
-        seen = np.flatnonzero((times >= scene.first / _FPS) & (times < scene.last / _FPS))
-        if len(seen):
-            draw_stage(canvas[seen[0] : seen[-1] + 1], scene, times[seen] - scene.first / _FPS)
-    draw_actors(canvas, event, times - event.first / _FPS)
-    return finish(canvas, rng)

@@ -23,16 +23,6 @@ def save_checkpoint(path: str | Path, tensors: dict[str, torch.Tensor], size: Ar
     save(path, FORM, {name: tensor.detach().float() for name, tensor in tensors.items()}, facts)
 
 
-def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, origin: str) -> None:
-    """Write a small checkpoint: half precision, and of the word embeddings the rows of `words` (boolean [vocabulary]).
-
-    The words that are omitted become vectors of zeros when it is loaded.
-    """
-    tensors = {name: t.half() if t.is_floating_point() else t for name, t in model.state_dict().items()}
-    tensors |= {TABLE: tensors[TABLE][words], WORDS: torch.nonzero(words)[:, 0].int()}
-    save(path, FORM, tensors, {"architecture": model.size.as_dict(), "origin": origin})
-
-
 def read_header(path: str | Path) -> tuple[Architecture, str]:
     """Architecture and origin of a checkpoint. Raises InputError for any other file; see `nn.checkpoint.load`."""
     header = load_facts(path, FORM)

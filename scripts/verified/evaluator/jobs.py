@@ -4,19 +4,17 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.evaluator import PRETRAINED
-from verified.config.folders import evaluator_folder, finetuning_datasets
+from verified.config.folders import finetuning_datasets
 from verified.demo.pretrained import shipped_evaluator
 from verified.layout import Layout
 
 
 def starting_checkpoint(settings: Config) -> str:
-    """The checkpoint of the start: a given one, the shipped one, UMT's, or one pre-trained in the run."""
+    """The checkpoint of the start: a given one, the shipped one, or UMT's."""
     evaluator = settings.evaluator
     if evaluator.checkpoint == PRETRAINED:
         return shipped_evaluator()
-    if not evaluator.checkpoint and evaluator.umt_file:
-        return str(Path(evaluator.umt_file).with_suffix(".safetensors"))
-    return evaluator.checkpoint or f"{evaluator_folder(settings)}/pretrained.safetensors"
+    return evaluator.checkpoint or str(Path(evaluator.umt_file or "").with_suffix(".safetensors"))
 
 
 def tuple_files(settings: Config, *kinds: str) -> dict[str, list[str]]:

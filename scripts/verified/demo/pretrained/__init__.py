@@ -1,4 +1,4 @@
-"""Pre-trained weights that replace ResNet-152's and UMT's on the demo, and how they are made.
+"""Pre-trained weights that replace ResNet-152's and UMT's on the demo.
 
 Inside the working folder their paths are relative to it, so that a project can be moved together with its results. For
 a run elsewhere they are absolute, so that such a run can be moved.

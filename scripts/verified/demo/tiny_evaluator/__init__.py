@@ -1,1 +1,1 @@
-"""The demo's evaluator: a small network and its pre-training on a separate synthetic corpus."""
+"""The demo's evaluator: a small network."""

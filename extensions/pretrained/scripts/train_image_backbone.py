@@ -1,17 +1,17 @@
-"""Train the demo's image network on separate synthetic frames (see rules/demo.smk)."""
+"""Train the demo's image network on separate synthetic frames (see extensions/pretrained/rules.smk)."""
 
 from pathlib import Path
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.config.evaluator import Evaluator
     from verified.config.params import received
-    from verified.demo.pretrained.image_backbone import Schedule, run_training
     from verified.runtime.job import set_threads
+    from verified_pretrained.config import Pretrained
+    from verified_pretrained.image_backbone import Schedule, run_training
 
     params, outputs = snakemake.params, snakemake.output
     set_threads(params.threads)
-    settings = received(Evaluator, params.evaluator)
+    settings = received(Pretrained, params.pretrained)
     schedule = Schedule(settings.backbone_frames, settings.backbone_batch, settings.backbone_learning_rate, params.seed)
-    run_training(schedule, settings.save_seconds, str(Path(outputs.weights).parent), outputs.record)
+    run_training(schedule, settings.save_seconds, str(Path(outputs.weights).parent), outputs.record, outputs.accuracy)

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 
 from verified.benchmark.auroc import auroc
-from verified.demo.tiny_evaluator.pretrain import SyntheticItem, synthetic_item
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.score import moment_readings
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.runtime.progress import Progress
+from verified_pretrained.evaluator import SyntheticItem, synthetic_item
 
 EVENTS = 200
 """Unseen events that grade an evaluator."""
@@ -54,33 +54,32 @@ def grade(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, f
     }
 
 
-def write_card(
-    backbone: Path, backbone_log: Path, evaluator: Path, evaluator_log: Path, plan: dict, output: Path
-) -> None:
-    """Grade the evaluator and write the card.
+FILES = (
+    "image-backbone/config.json",
+    "image-backbone/model.safetensors",
+    "evaluator.safetensors",
+    "image-backbone.log.jsonl",
+    "evaluator.log.jsonl",
+)
 
-    plan: seed, commit, command and the sizes of both trainings, as in the configuration.
+
+def write_card(weights: Path, accuracy: Path, plan: dict, output: Path) -> None:
+    """Grade the evaluator and write the card of FILES below the folder `weights`.
+
+    accuracy: file of the image network's. plan: command, seed, commit and the sizes of both trainings.
     """
-    grades = grade(load_checkpoint(evaluator), plan["seed"], EVENTS)
-    files = {
-        "image-backbone/config.json": backbone / "config.json",
-        "image-backbone/model.safetensors": backbone / "model.safetensors",
-        "evaluator.safetensors": evaluator,
-        "image-backbone.log.jsonl": backbone_log,
-        "evaluator.log.jsonl": evaluator_log,
-    }
+    grades = grade(load_checkpoint(weights / "evaluator.safetensors"), plan["seed"], EVENTS)
+    image_log, log = (read_jsonl(weights / f"{name}.log.jsonl") for name in ("image-backbone", "evaluator"))
     write_json(
         output,
         {
             **plan,
             "never_seen": NEVER_SEEN,
-            "image_backbone": {
-                "unseen frames": read_json(backbone / "accuracy.json"),
-                "last step": read_jsonl(backbone_log)[-1],
-            },
-            "evaluator": {"unseen events": EVENTS, "auroc": grades, "last step": read_jsonl(evaluator_log)[-1]},
+            "image_backbone": {"unseen frames": read_json(accuracy), "last step": image_log[-1]},
+            "evaluator": {"unseen events": EVENTS, "auroc": grades, "last step": log[-1]},
             "files": {
-                name: {"bytes": path.stat().st_size, "sha256": file_digest(path)} for name, path in files.items()
+                name: {"bytes": (weights / name).stat().st_size, "sha256": file_digest(weights / name)}
+                for name in FILES
             },
         },
     )

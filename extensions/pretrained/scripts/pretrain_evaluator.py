@@ -1,20 +1,20 @@
-"""Pre-train the demo's evaluator on separate synthetic clips (see rules/evaluator.smk)."""
+"""Pre-train the demo's evaluator on separate synthetic clips (see extensions/pretrained/rules.smk)."""
 
 from pathlib import Path
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
-    from verified.config.evaluator import Evaluator
     from verified.config.params import received
-    from verified.demo.tiny_evaluator.pretrain import Pretraining, run_pretraining
     from verified.evaluator.settings import architecture
     from verified.runtime.job import set_threads
+    from verified_pretrained.config import Pretrained
+    from verified_pretrained.evaluator import Pretraining, run_pretraining
 
     params = snakemake.params
     set_threads(params.threads)
-    settings = received(Evaluator, params.evaluator)
-    size = architecture(settings.size, settings.frames, settings.image_size)
+    settings = received(Pretrained, params.pretrained)
+    size = architecture("tiny", settings.frames, settings.image_size)
     backbone = str(Path(snakemake.input.backbone).parent)
     plan = Pretraining(
         settings.pretrain_clips, settings.pretrain_batch, settings.pretrain_learning_rate, params.seed, backbone

@@ -141,14 +141,16 @@ class Classifier(nn.Module):
         return {name: head(features) for name, head in self.heads.items()}
 
 
-def run_training(schedule: Schedule, save_seconds: float, folder: str, record: str) -> None:
-    """Train, evaluate, and write the folder and its log. During training its state is saved next to the folder."""
-    owner = fingerprint(modules_digest("verified.demo.pretrained.image_backbone"), asdict(schedule), [])
+def run_training(schedule: Schedule, save_seconds: float, folder: str, record: str, graded: str) -> None:
+    """Train, evaluate, and write the folder, its log and its accuracy. During training its state is saved next to the
+    folder.
+    """
+    owner = fingerprint(modules_digest(__name__), asdict(schedule), [])
     state = TrainingState(Path(folder).with_name("unfinished-image-backbone.safetensors"), owner, save_seconds)
     model, rows = train(schedule, state)
     accuracy = grade(model, schedule.seed, GRADED, schedule.batch)
     save(model.network, Path(folder))
-    write_json(Path(folder) / "accuracy.json", {"frames": GRADED, "accuracy": accuracy})
+    write_json(graded, {"frames": GRADED, "accuracy": accuracy})
     write_jsonl(record, rows)
     state.remove()
 

@@ -19,16 +19,16 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
 from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, perturb, word
-from verified.demo.render import sample_event
-from verified.demo.scenes import draw_event, facts
-from verified.evaluator.checkpoint import save_compact
+from verified.demo.render import draw_actors, draw_stage, finish
+from verified.demo.scenes import Event, draw_event, facts
+from verified.evaluator.checkpoint import FORM, TABLE, WORDS
 from verified.evaluator.inputs import make_batch
 from verified.evaluator.model import CLS, NoiseEvaluator, encode
 from verified.evaluator.settings import Architecture
 from verified.evaluator.training import Batch, Schedule, TrainingStep, train
 from verified.evaluator.vision import normalise
 from verified.io.jsonl import write_jsonl
-from verified.nn.checkpoint import load_tensors
+from verified.nn.checkpoint import load_tensors, save
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
@@ -87,6 +87,18 @@ def synthetic_item(seed: int, number: int, frames: int, size: int, perturbed: in
     static, dynamic = (_corrupt(description, kind, perturbed, style, rng) for kind in (STATIC, DYNAMIC))
     pictures = sample_event(event, frames, size, rng)
     return SyntheticItem(pictures, word(description, style), static, dynamic)
+
+
+def sample_event(event: Event, frames: int, size: int, rng: random.Random) -> np.ndarray:
+    """uint8 [frames, size, size, 3]: the event at the middles of `frames` equal parts."""
+    times = event.first / FPS + (np.arange(frames) + 0.5) * ((event.last - event.first) / FPS / frames)
+    canvas = np.empty((frames, size, size, 3), np.float32)
+    for scene in event.scenes:
+        seen = np.flatnonzero((times >= scene.first / FPS) & (times < scene.last / FPS))
+        if len(seen):
+            draw_stage(canvas[seen[0] : seen[-1] + 1], scene, times[seen] - scene.first / FPS)
+    draw_actors(canvas, event, times - event.first / FPS)
+    return finish(canvas, rng)
 
 
 def _corrupt(description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random) -> list[str]:
@@ -163,13 +175,23 @@ def run_pretraining(size: Architecture, plan: Pretraining, save_seconds: float, 
     """Pre-train and write the checkpoint and its log. During training its state is saved next to `checkpoint`."""
     input_files = [Path(plan.backbone) / "model.safetensors"]
     values = [size.as_dict(), plan.clips, plan.batch, plan.learning_rate, plan.seed]
-    owner = fingerprint(modules_digest("verified.demo.tiny_evaluator.pretrain"), values, input_files)
+    owner = fingerprint(modules_digest(__name__), values, input_files)
     state = TrainingState(Path(checkpoint).with_name("unfinished-pre-training.safetensors"), owner, save_seconds)
     step, rows = pretrain(size, plan, state)
     write_jsonl(record, rows)
     origin = f"pre-trained on {plan.clips} clips of the demo's separate world, seed {plan.seed}"
     save_compact(checkpoint, step.model, step.read, origin)
     state.remove()
+
+
+def save_compact(path: str | Path, model: NoiseEvaluator, words: torch.Tensor, origin: str) -> None:
+    """Write a small checkpoint: half precision, and of the word embeddings the rows of `words` (boolean [vocabulary]).
+
+    The words that are omitted become vectors of zeros when it is loaded.
+    """
+    tensors = {name: t.half() if t.is_floating_point() else t for name, t in model.state_dict().items()}
+    tensors |= {TABLE: tensors[TABLE][words], WORDS: torch.nonzero(words)[:, 0].int()}
+    save(path, FORM, tensors, {"architecture": model.size.as_dict(), "origin": origin})
 
 
 def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None = None) -> tuple:

@@ -1,0 +1,4 @@
+"""Where keys of the section `pretrained` matter (see tests/config/test_every_key.py)."""
+
+BASES = {"weights": ("pretrained", {}, ("pretrained",), ("name", "pretrained"))}
+NOT_WALKED: dict[str, str] = {}

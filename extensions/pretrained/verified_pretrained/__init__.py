@@ -1,0 +1,1 @@
+"""Training of the small weights that come with the workflow."""
