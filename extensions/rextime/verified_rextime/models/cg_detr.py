@@ -49,12 +49,10 @@ from verified.benchmark.vcmr.contract import (
     Encoded,
     ModelConfig,
     Recipe,
-    RetrievalModel,
     Spans,
     add_total,
     inclusive_end,
 )
-from verified.benchmark.vcmr.decode import generalised_iou, spans_of_windows
 from verified.benchmark.vcmr.layers import longest, zero_pads
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
@@ -71,6 +69,7 @@ from verified_rextime.detr import (
     xavier,
 )
 from verified_rextime.models.univtg import inside_moment, normalise_encoders, projection, with_times
+from verified_rextime.windows import ProposingModel, generalised_iou, spans_of_windows
 
 CONTRAST_TEMPERATURE = 0.5
 GRADES = 12
@@ -160,7 +159,7 @@ class AdaptiveCrossLayer(nn.Module):
 
 
 @register("cg_detr")
-class CGDETR(RetrievalModel):
+class CGDETR(ProposingModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`, M = `dummies`, K = `windows`."""
 
     config: CGDETRConfig
@@ -188,7 +187,6 @@ class CGDETR(RetrievalModel):
         "dropout": 0.1,
     }
     label = staticmethod(inclusive_end)
-    proposes = True
 
     def __init__(self, config: CGDETRConfig):
         super().__init__(config)

@@ -23,6 +23,7 @@ from typing import ClassVar, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from verified.benchmark.vcmr.decode import best_spans
 from verified.config.retrieval import SELECTION_VIDEOS
 
 
@@ -135,8 +136,8 @@ class Spans(NamedTuple):
     """[P, L] end logits."""
     score: Tensor | None = None
     """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
-    windows: Tensor | None = None
-    """[P, W, 3] start, end and score of whole windows, from models that propose such (`proposes`)."""
+    proposals: Tensor | None = None
+    """[P, …] what `best_spans` of the model reads besides, such as whole windows."""
 
 
 def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -192,8 +193,6 @@ class ModelDefaults(PublishedCode, nn.Module):
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False
     """Two-stage: whether `Spans.score` replaces the scores of the list (and re-orders it)."""
-    proposes: bool = False
-    """Whether the lists of search hold `Spans.windows`; starts and ends are then those of `spans_of_windows`."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -210,6 +209,18 @@ class ModelDefaults(PublishedCode, nn.Module):
     def pair_bytes(self) -> int:
         """Working memory of one pair in `span_logits`, roughly; search forms as many pairs at a time as it may hold."""
         return 64 * self.config.context_clips
+
+    def best_spans(
+        self, start: Tensor, end: Tensor, proposals: Tensor | None, weight: Tensor, limits: tuple[int, int], rows: int
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The `rows` best spans of each query over its K videos, best first: slot of the video, start and end in clips,
+        and score, [Q, R] each; a score of 0 marks no span.
+
+        `start`, `end` [Q, K, L] probabilities; `proposals` [Q, K, …] of `Spans`; `weight` [Q, K] of `video_weights`;
+        `limits` as of `decode.best_spans`, which answers by default. A model that proposes whole windows takes those.
+        """
+        slot, first, last, score = best_spans(start, end, weight, *limits, rows)
+        return slot, first, last + self.decoded_end, score
 
 
 class RetrievalModel(ModelDefaults):

@@ -3,18 +3,11 @@
 The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ j − i < max. Its largest value over j, for
 each start i, is a sliding maximum over p_end; the R best spans can only be in the R best (video, start) pairs, so only
 those are expanded. Spans of probability zero are not predictions; they are marked by their score of 0.
-
-Some models propose windows with scores instead of scoring starts and ends separately (UniVTG, CG-DETR). P (query,
-video) pairs, W windows of each: a window is (start, end, score), start and end in clips and fractions of clips from the
-video's beginning, the score from 0 to 1.
 """
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-
-from verified.benchmark.vcmr.contract import Spans
-from verified.benchmark.vcmr.query_video import PAD_LOGIT
 
 
 def best_spans(
@@ -37,13 +30,13 @@ def best_spans(
     window = widest - min_pred_clips + 1
     highest = F.max_pool1d(reach, window, stride=1)[:, :, :clips]
     row_scores = (weighted * highest).flatten(1)
-    best_rows = _largest(row_scores, rows)
+    best_rows = largest(row_scores, rows)
     offsets = torch.arange(window, device=start.device)
     ends = F.pad(end, (0, widest), value=0.0).flatten(1)
     at = (best_rows // clips) * (clips + widest) + best_rows % clips + min_pred_clips
     expanded = ends.gather(1, (at.unsqueeze(2) + offsets).flatten(1)).view(*at.shape, window)
     scores = (weighted.flatten(1).gather(1, best_rows).unsqueeze(2) * expanded).flatten(1)
-    best = _largest(scores, rows)
+    best = largest(scores, rows)
     order = scores.gather(1, best).argsort(dim=1, descending=True, stable=True)
     best = best.gather(1, order)
     row_start = best_rows.gather(1, best // window)
@@ -51,20 +44,7 @@ def best_spans(
     return row_start // clips, first, first + min_pred_clips + best % window, scores.gather(1, best)
 
 
-def best_windows(windows: Tensor, weight: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The `rows` best proposed windows of each query over its K videos, as `best_spans` gives spans.
-
-    `windows` [Q, K, W, 3] starts, ends and scores; `weight` [Q, K], which multiplies the scores. Starts and ends are
-    those of the windows.
-    """
-    scores = (weight.unsqueeze(2) * windows[..., 2]).flatten(1)
-    best = _largest(scores, rows)
-    best = best.gather(1, scores.gather(1, best).argsort(dim=1, descending=True, stable=True))
-    start, end = (windows[..., side].flatten(1).gather(1, best) for side in range(2))
-    return best // windows.shape[2], start, end, scores.gather(1, best)
-
-
-def _largest(scores: Tensor, count: int) -> Tensor:
+def largest(scores: Tensor, count: int) -> Tensor:
     """Indices of the `count` largest of each row, ties broken by position, in ascending order; [Q, N] → [Q, ≤ count].
 
     `topk` does not define the order of ties. Only rows where the last of `count` equals the next are sorted for it.
@@ -78,36 +58,3 @@ def _largest(scores: Tensor, count: int) -> Tensor:
         places = places.clone()
         places[tied] = scores[tied].argsort(dim=1, descending=True, stable=True)[:, :count]
     return places.sort(dim=1).values
-
-
-LEAST_SCORE = 1e-30
-"""A window that scores less counts as this much in the logits of clips, so that these stay finite."""
-
-
-def spans_of_windows(windows: Tensor, mask: Tensor) -> Spans:
-    """Windows [P, W, 3] with start and end logits derived from them, for readers of starts and ends; `mask` [P, L].
-
-    The start logit of clip l is log Σ_w score_w exp(−|start_w − l|), the end logit, of a span that includes l, is log
-    Σ_w score_w exp(−|end_w − l − 1|); −1e4 at pads.
-    """
-    at = torch.arange(mask.shape[1], device=mask.device)
-    likely = windows[..., 2].clamp(min=LEAST_SCORE).log()
-    start, end = (
-        (likely.unsqueeze(2) - (windows[..., side].unsqueeze(2) - at - side).abs())
-        .logsumexp(dim=1)
-        .masked_fill(~mask, PAD_LOGIT)
-        for side in range(2)
-    )
-    return Spans(start, end, windows=windows)
-
-
-def generalised_iou(first: Tensor, second: Tensor) -> Tensor:
-    """IoU minus the share of the hull outside both; spans [..., 2] that broadcast, start ≤ end → [...].
-
-    From −1, far apart, to 1, equal (Rezatofighi et al., CVPR 2019, in one dimension). At least one span has a positive
-    length.
-    """
-    shared = (torch.minimum(first[..., 1], second[..., 1]) - torch.maximum(first[..., 0], second[..., 0])).clamp(min=0)
-    union = (first[..., 1] - first[..., 0]) + (second[..., 1] - second[..., 0]) - shared
-    hull = torch.maximum(first[..., 1], second[..., 1]) - torch.minimum(first[..., 0], second[..., 0])
-    return shared / union - (hull - union) / hull

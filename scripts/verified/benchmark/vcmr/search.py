@@ -24,7 +24,6 @@ from torch import Tensor
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
-from verified.benchmark.vcmr.decode import best_spans, best_windows
 from verified.benchmark.vcmr.layers import longest
 from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.ranked import Ranked
@@ -69,8 +68,8 @@ class Localised(NamedTuple):
     """[Q, K, L] probabilities."""
     score: Tensor | None
     """[Q, K] of the videos, from models that re-score the list."""
-    windows: Tensor | None
-    """[Q, K, W, 3], from models that propose windows."""
+    proposals: Tensor | None
+    """[Q, K, …] of `Spans`, from models that give them."""
 
 
 @dataclass
@@ -147,29 +146,27 @@ def _search_chunk(
     truth: Tensor,
     settings: SearchSettings,
 ) -> tuple[Lists, Lists, Lists]:
-    spans = settings.min_pred_clips, settings.max_pred_clips, settings.rows
+    limits = settings.min_pred_clips, settings.max_pred_clips
     pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
-    start, end, rescored, windows = localise(model, queries, corpus, pairs, settings)
+    start, end, rescored, proposals = localise(model, queries, corpus, pairs, settings)
     if rescored is not None:
         scores, order = rescored[:, :-1].sort(dim=1, descending=True, stable=True)
         candidates = candidates.gather(1, order)
         own = order.shape[1] + torch.zeros_like(order[:, :1])
-        start, end = (_in_order(of, torch.cat([order, own], dim=1)) for of in (start, end))
-        if windows is not None:
-            windows = _in_order(windows, torch.cat([order, own], dim=1))
+        order = torch.cat([order, own], dim=1)
+        start, end = (_in_order(of, order) for of in (start, end))
+        proposals = None if proposals is None else _in_order(proposals, order)
     weights = model.video_weights(scores)
-    one = torch.ones_like(weights[:, :1])
-    if windows is None:
-        vcmr = best_spans(start[:, :-1], end[:, :-1], weights, *spans)
-        alone = best_spans(start[:, -1:], end[:, -1:], one, *spans)
-        beyond = model.decoded_end
-    else:
-        vcmr, alone = (best_windows(*of, settings.rows) for of in ((windows[:, :-1], weights), (windows[:, -1:], one)))
-        beyond = 0
+
+    def best(listed: slice, weight: Tensor) -> tuple[Tensor, ...]:
+        given = None if proposals is None else proposals[:, listed]
+        return model.best_spans(start[:, listed], end[:, listed], given, weight, limits, settings.rows)
+
+    vcmr, alone = best(slice(None, -1), weights), best(slice(-1, None), torch.ones_like(weights[:, :1]))
     seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)
     return (
-        _lists(vcmr, candidates, seconds, beyond),
-        _lists(alone, truth.unsqueeze(1), seconds, beyond),
+        _lists(vcmr, candidates, seconds),
+        _lists(alone, truth.unsqueeze(1), seconds),
         _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
     )
 
@@ -252,7 +249,7 @@ def localise(
     most = max(1, settings.memory_mb * 2**20 // (2 * model.pair_bytes()))
     start = torch.empty(count * depth, model.config.context_clips, device=pairs.device)
     end, rescored = torch.empty_like(start), torch.empty(count * depth, device=pairs.device)
-    windows: Tensor | None = None
+    proposals: Tensor | None = None
     for at in range(0, len(order), most):
         some = slice(at, at + most)
         block, position = _gather_needed(corpus, video[some])
@@ -261,15 +258,15 @@ def localise(
         end[order[some]] = spans.end.float().softmax(dim=1)
         if spans.score is not None:
             rescored[order[some]] = spans.score.float()
-        if spans.windows is not None:
-            windows = start.new_empty(count * depth, *spans.windows.shape[1:]) if windows is None else windows
-            windows[order[some]] = spans.windows.float()
+        if spans.proposals is not None:
+            proposals = start.new_empty(len(order), *spans.proposals.shape[1:]) if proposals is None else proposals
+            proposals[order[some]] = spans.proposals.float()
     shape = (count, depth, -1)
     return Localised(
         start.view(shape),
         end.view(shape),
         rescored.view(count, depth) if model.rescores else None,
-        windows.view(*shape, 3) if windows is not None and model.proposes else None,
+        None if proposals is None else proposals.unflatten(0, (count, depth)),
     )
 
 
@@ -287,12 +284,12 @@ def _chunk(model: RetrievalModel, depth: int, clips: int, settings: SearchSettin
     return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
 
 
-def _lists(spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor, beyond: int) -> Lists:
-    """The rows of spans whose end is `beyond` clips behind the given number."""
+def _lists(spans: tuple[Tensor, ...], candidates: Tensor, seconds: Tensor) -> Lists:
+    """The rows of spans of `RetrievalModel.best_spans`."""
     slot, first, last, score = spans
     video = candidates.gather(1, slot)
     length = seconds[video]
-    start, end = first * length, (last + beyond) * length
+    start, end = first * length, last * length
     decoded = score > 0
     video = torch.where(decoded, video, NO_VIDEO)
     return Lists(*(tensor.cpu().numpy() for tensor in (video, start, end, score)))

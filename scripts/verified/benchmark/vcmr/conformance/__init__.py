@@ -16,7 +16,6 @@ from verified.benchmark.vcmr.conformance.forms import (
     check_losses,
     check_shapes,
     check_weights,
-    check_windows,
 )
 from verified.benchmark.vcmr.conformance.inputs import (
     check_attention,
@@ -41,7 +40,6 @@ CHECKS: dict[str, Callable[[Trial], None]] = {
     check.__name__.removeprefix("check_"): check
     for check in (
         check_shapes,
-        check_windows,
         check_losses,
         check_weights,
         check_labels,

@@ -72,7 +72,6 @@ class _Perfect(RetrievalModel):
         super().__init__(model.config)
         self.labels, self.video = labels, video
         self.two_stage, self.rescores, self.decoded_end = model.two_stage, model.rescores, model.decoded_end
-        self.proposes = model.proposes
         self.video_weights = model.video_weights
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
@@ -90,9 +89,7 @@ class _Perfect(RetrievalModel):
         for at, label in enumerate(self.labels[query].T):
             logits[at].scatter_(1, label.unsqueeze(1), 0.0)
         score = (self.video[query] == videos["index"][video_index, 0]).float()
-        spans = self.labels[query] + torch.tensor([0, self.decoded_end])
-        windows = torch.cat([spans, torch.ones(len(query), 1)], dim=1).unsqueeze(1) if self.proposes else None
-        return Spans(logits[0], logits[1], score if self.rescores else None, windows)
+        return Spans(logits[0], logits[1], score if self.rescores else None)
 
 
 def check_round_trip(trial: Trial) -> None:

@@ -6,7 +6,6 @@ import torch
 
 from verified.benchmark.vcmr.conformance.trial import CLIPS, Trial, close, require
 from verified.benchmark.vcmr.contract import Batch, RetrievalModel
-from verified.benchmark.vcmr.decode import spans_of_windows
 
 
 def check_shapes(trial: Trial) -> None:
@@ -54,33 +53,6 @@ def _first_bad_place(answer: torch.Tensor, real: torch.Tensor) -> str:
     broken = ~torch.isfinite(answer) & (real if answer.dim() == 3 else True)
     query, video = (int(at) for at in broken.nonzero()[0][:2])
     return f": query {query} in video {video}, which has {int(real[query, video].sum())} clips"
-
-
-def check_windows(trial: Trial) -> None:
-    """Proposed windows are inside their video with scores from 0 to 1, and agree with the starts and ends of clips.
-
-    So every other check of starts and ends applies to windows, too.
-    """
-    model = trial.model()
-    spans = trial.spans(model, *trial.encode(model), trial.own_pairs)
-    given = spans.windows is not None
-    require(given == model.proposes, f"span_logits: windows given is {given}, but proposes is {model.proposes}")
-    if spans.windows is None:
-        return
-    shape = tuple(spans.windows.shape)
-    require(len(shape) == 3 and shape[::2] == (trial.corpus.count, 3), f"span_logits: windows {shape}, not [P, W, 3]")
-    start, end, score = spans.windows.unbind(dim=2)
-    mask = trial.corpus.all_videos[1]
-    require(
-        ((start >= 0) & (start <= end) & (end <= mask.sum(dim=1, keepdim=True))).all(),
-        "span_logits: a window begins after its end, or lies outside its video",
-    )
-    require(((score >= 0) & (score <= 1)).all(), "span_logits: a window's score is not from 0 to 1")
-    require((score > 0).any(dim=1).all(), "span_logits: a video has no window of a positive score")
-    expected = spans_of_windows(spans.windows, mask)
-    for name in ("start", "end"):
-        same = close(getattr(spans, name), getattr(expected, name))
-        require(same, f"span_logits: {name} is not what `spans_of_windows` makes of the windows")
 
 
 def check_losses(trial: Trial) -> None:
