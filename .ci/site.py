@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-from mkdocs.structure.files import File
-
 PROJECT = Path(__file__).resolve().parents[1]
 PAGES = sorted(PROJECT.glob("extensions/*/README.md"))
 
@@ -15,6 +13,8 @@ def on_config(config):
 
 
 def on_files(files, config):
+    from mkdocs.structure.files import File
+
     for page in PAGES:
         text = re.sub(r"\]\(\.\./\.\./docs/", "](", page.read_text(encoding="utf-8"))
         files.append(File.generated(config, f"{page.parent.name}.md", content=_among_pages(text)))
@@ -26,4 +26,11 @@ def on_page_markdown(markdown, **_):
 
 
 def _among_pages(text):
-    return re.sub(r"\]\(\.\./(?:\.\./)?extensions/(\w+)/README\.md", r"](\1.md", text)
+    """Links to extensions as links between pages; the link's words alone, where the extension is not here."""
+    there = {page.parent.name for page in PAGES}
+
+    def link(match):
+        words, name, anchor = match.groups()
+        return f"[{words}]({name}.md{anchor})" if name in there else words
+
+    return re.sub(r"\[([^\]]+)\]\(\.\./(?:\.\./)?extensions/(\w+)/README\.md([^)]*)\)", link, text)

@@ -1,5 +1,6 @@
 """The laws of extensions: the core names none, none imports another, and each folder can be deleted."""
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -8,6 +9,8 @@ import sys
 import pytest
 from running import PROJECT, copy_project
 
+from verified.__main__ import parser
+from verified.cli.command import COMMANDS
 from verified.extension import extensions
 
 NAMES = [extension.name for extension in extensions()]
@@ -32,6 +35,23 @@ def test_the_core_does_not_name_an_extension(extension):
         if named.search(line)
     ]
     assert not found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_makefile_names_no_extension_and_none_of_its_commands(name):
+    parser()  # imports the modules that declare commands
+    commands = [words for words, command in COMMANDS.items() if command.module.startswith(f"verified_{name}")]
+    named = [f"extensions/{name}", *(f"verified {words}" for words in commands)]
+    assert not [word for word in named if re.search(rf"\b{word}\b", (PROJECT / "Makefile").read_text(encoding="utf-8"))]
+
+
+def test_the_site_has_no_link_to_a_page_that_is_not_there(monkeypatch):
+    spec = importlib.util.spec_from_file_location("site_hook", PROJECT / ".ci" / "site.py")
+    site = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(site)
+    monkeypatch.setattr(site, "PAGES", [PROJECT / "extensions" / "here" / "README.md"])
+    text = "[Two\nwords](../extensions/gone/README.md#part), [these](../extensions/here/README.md#part)."
+    assert site.on_page_markdown(text) == "Two\nwords, [these](here.md#part)."
 
 
 @pytest.mark.parametrize("name", NAMES)
