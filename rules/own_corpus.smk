@@ -7,9 +7,7 @@ rule tabulate_corpus:
     input:
         corpus=rules.build_corpus.output.counts,
         scenes=of_dataset(
-            lambda dataset: (
-                layout.shards(rules.caption_scenes.output.captions) if dataset.source.proposes_moments else []
-            )
+            lambda dataset: (layout.shards(layout.scene_captions) if dataset.source.proposes_moments else [])
         ),
         annotations=rules.export_annotations.output.counts,
         rows=[*layout.candidates(), *layout.shards(layout.perturbations)],

@@ -5,9 +5,9 @@ from verified_lab.config import Audit, Filters, Review, check
 
 
 def _stages():
-    from verified_lab.stage import AUDIT, QUALITY, REVIEW
+    from verified_lab.stage import AUDIT, PROPOSALS, QUALITY, REVIEW
 
-    return QUALITY, REVIEW, AUDIT
+    return PROPOSALS, QUALITY, REVIEW, AUDIT
 
 
 def _tables():

@@ -20,6 +20,8 @@ class Layout:
     hashes = "results/{dataset}/corpus/hashes/{shard}.json"
     shard_moments = "results/{dataset}/corpus/shards/{shard}.moments.jsonl"
     shard_videos = "results/{dataset}/corpus/shards/{shard}.videos.jsonl"
+    scene_captions = "results/{dataset}/corpus/scenes/{shard}.captions.jsonl"
+    """Captions of scenes of videos without moments, which an extension writes."""
     keyframes = "results/{dataset}/keyframes/{shard}.tar"
     statics = "results/{dataset}/captions/statics/{shard}.jsonl"
     dynamics = "results/{dataset}/captions/dynamics/{shard}.jsonl"

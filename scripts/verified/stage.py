@@ -100,6 +100,8 @@ class Stage:
     """Its other calls."""
     supplied: "Callable[[Config], Iterable[Supplied]]" = _no_items
     """The user's inputs."""
+    makes: "Callable[[Config], Iterable[str]]" = _no_items
+    """Inputs of the user that its rules write instead."""
     problems: "Callable[[Config], Iterable[Finding]]" = _no_items
     """Inputs and settings that a run would stop at, beyond missing inputs and models."""
     preflight: "Callable[[Config, Collection[str]], Iterable[Finding]]" = _no_items

@@ -11,14 +11,13 @@ from loopback import completion, endpoint
 
 from verified.lmm.engines.media import decode_answer
 from verified.lmm.request import Sampling
-from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.thoughts import separate
 
 COARSE = "A man rides a bicycle."
 THREE = ["A man rides a red bicycle.", "A man in a hat rides a bicycle.", "An old man rides a bicycle past a house."]
 
-TASKS = {task.name: task for task in (*PAPER, COARSE_CAPTION)}
+TASKS = {task.name: task for task in PAPER}
 
 
 def parse(task, text, count=3, cut=False, caption=COARSE):

@@ -11,7 +11,6 @@ from verified.config.engines import ENGINES
 from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks import structured_form
-from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import PAPER
 
 
@@ -66,17 +65,16 @@ def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
 
 
 PROMPTS = Path(__file__).resolve().parents[2] / "config/prompts"
-TASKS = (*PAPER, COARSE_CAPTION)
 
 
 def test_each_task_has_its_prompt_and_each_prompt_its_task():
-    prompts = read_prompts(PROMPTS, TASKS)
-    assert len(prompts) == len(TASKS)
+    prompts = read_prompts(PROMPTS, PAPER)
+    assert len(prompts) == len(PAPER)
     assert set(prompts) == {file.relative_to(PROMPTS).with_suffix("").as_posix() for file in PROMPTS.rglob("*.md")}
 
 
 def test_schema_ending_and_example_of_each_task_agree():
-    for task in TASKS:
+    for task in PAPER:
         schema, ending = structured_form(task, 2)
         assert all(f'"{name}"' in ending for name in schema["required"]), task.name
         example = task.example(2, "0123456789abcdef")

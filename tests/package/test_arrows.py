@@ -26,7 +26,6 @@ UPWARDS = {
         "corpus",
         "keyframes.segmentation",
     ): "Scenes, from which moments are proposed, are cut as segments of a moment are.",
-    ("corpus", "captions.clips"): "A proposed moment is shown to the model that captions it as any moment is.",
     ("evaluator", "demo.pretrained"): "Where the weights lie that come with the workflow is said beside them.",
     ("features", "demo.pretrained"): "The same, of the image backbone.",
     ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",

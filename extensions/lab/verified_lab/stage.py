@@ -1,13 +1,14 @@
 """Stages of the lab: filters of moments between probe and captions, with calls of the role speech; review; audit."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verified.config import Config
-from verified.config.folders import dataset_folder
+from verified.config.folders import dataset_folder, datasets_with
+from verified.errors import InputError
 from verified.layout import Layout
-from verified.stage import Finding, Selection, Shard, Stage, Supplied
+from verified.stage import Finding, Selection, Shard, Stage, Supplied, refused
 from verified_lab.config import Quality, Review, limits
 
 if TYPE_CHECKING:
@@ -87,6 +88,44 @@ def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> G
 
 SELECTION = Selection(lambda settings: limits(settings).keys(), asks_speech, _findings)
 QUALITY = Stage("quality", _tasks, _ask_speech, problems=_problems, selection=SELECTION)
+
+
+def _proposals(settings: Config) -> list[str]:
+    """Moments files of videos without moments."""
+    folders = {name: dataset_folder(settings, name) for name in datasets_with(settings, "proposes_moments")}
+    return [settings.datasets[name].source.files(f"{folder}/corpus")["moments"] for name, folder in folders.items()]
+
+
+def _proposing_tasks(settings: Config) -> "tuple[Task, ...]":
+    from verified_lab.scene_captions import COARSE_CAPTION
+
+    return (COARSE_CAPTION,) if datasets_with(settings, "proposes_moments") else ()
+
+
+def _proposal_findings(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
+    """The findings of folders of videos whose moments a run proposes, and has not yet."""
+    from verified.corpus.preflight import video_findings
+    from verified.corpus.video_folder import VideoFolder
+
+    for name, file in zip(datasets_with(settings, "proposes_moments"), _proposals(settings)):
+        key = f"datasets.{name}.source"
+        if Path(file).is_file() or any(other.startswith(key) for other in stuck):
+            continue
+        videos = settings.datasets[name].source.files("")["videos"]
+        try:
+            paths = VideoFolder(videos).paths
+        except InputError as error:
+            yield refused(f"{key}.videos", error, "put the videos there")
+            continue
+        if not paths:
+            yield Finding("problem", f"{key}.videos", f"no video in {videos}", "put the videos there")
+        message = "none: a run proposes them from scenes"
+        yield Finding("note", f"{key}.moments", message, "correct them before you go on")
+        shown = [{"desc_id": 0, "video": video, "start": -1.0, "end": 0.0} for video in paths]
+        yield from video_findings(paths, shown, f"{key}.videos")
+
+
+PROPOSALS = Stage("proposals", _proposing_tasks, preflight=_proposal_findings, makes=_proposals)
 
 
 def _decisions(settings: Config) -> list[Supplied]:

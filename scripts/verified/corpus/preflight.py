@@ -4,7 +4,7 @@ in splits that are large enough."""
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +14,9 @@ from verified.config.datasets import DataSet
 from verified.config.folders import dataset_folder, datasets_with, shown_datasets
 from verified.config.retrieval import SELECTION_VIDEOS, Training
 from verified.corpus.inventory import batch_remedy, unprobed_rows
-from verified.corpus.proposals import caption_of_most
 from verified.corpus.source_files import division_of
 from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos
-from verified.corpus.video_folder import VideoFolder, other_files, other_files_remedy
+from verified.corpus.video_folder import other_files, other_files_remedy
 from verified.errors import InputError
 from verified.extension import added_stages
 from verified.io.files import file_digest, is_in_future
@@ -108,19 +107,11 @@ def repetition_findings(moments: list[dict], key: str) -> Iterator[Finding]:
         )
 
 
-def proposal_findings(videos: str, key: str) -> Iterator[Finding]:
-    """The findings of a folder of videos without a moments file: a run proposes the moments."""
-    try:
-        paths = VideoFolder(videos).paths
-    except InputError as error:
-        yield refused(f"{key}.videos", error, "put the videos there")
-        return
-    if not paths:
-        yield Finding("problem", f"{key}.videos", f"no video in {videos}", "put the videos there")
-    yield Finding("note", f"{key}.moments", "none: a run proposes them from scenes", "correct them before you go on")
-    yield from video_findings(
-        paths, [{"desc_id": 0, "video": video, "start": -1.0, "end": 0.0} for video in paths], f"{key}.videos"
-    )
+def caption_of_most(captions: Iterable[str]) -> str | None:
+    """The caption shared by more than half of the captions, and by at least five; None without one."""
+    counts = Counter(caption for caption in captions if caption)
+    caption, count = next(iter(counts.most_common(1)), ("", 0))
+    return caption if count >= 5 and 2 * count > counts.total() else None
 
 
 def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Generator[Finding, None, list[dict]]:
@@ -241,7 +232,6 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
     """Yield the findings of a data set; returns its usable moments, `duration` None."""
     dataset, key, home = settings.datasets[name], f"datasets.{name}.source", dataset_folder(settings, name)
     if dataset.source.proposes_moments and not Path(f"{home}/corpus/proposed.csv").is_file():
-        yield from proposal_findings(dataset.source.files("")["videos"], key)
         return []
     if dataset.source.given_videos is None:
         return []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.evaluator import PRETRAINED
-from verified.config.folders import datasets_with, evaluator_folder
+from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
 from verified.errors import InputError
@@ -15,7 +15,6 @@ from verified.io.jsonl import finite, read_jsonl
 from verified.layout import Layout
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.stage import Finding, Shard, Stage, Supplied, refused
 from verified.weights.records import Wanted, is_from_hub
@@ -43,8 +42,9 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
 
 
 def supplied(settings: Config) -> Iterator[Supplied]:
-    """All inputs of the user except published annotations."""
-    return (given for stage in stages() for given in stage.supplied(settings))
+    """All inputs of the user except published annotations, and those that rules write instead."""
+    made = {path for stage in stages() for path in stage.makes(settings)}
+    return (given for stage in stages() for given in stage.supplied(settings) if given.path not in made)
 
 
 def check_supplied(settings: Config) -> None:
@@ -104,8 +104,11 @@ def _sources(settings: Config) -> Iterator[Supplied]:
         made = layout.path(layout.moments, name)
         if source.given_videos is not None:
             yield Supplied(f"{key}.videos", source.given_videos, True, made)
-        if source.given_moments is not None:
-            yield Supplied(f"{key}.moments", source.given_moments, False, made)
+        moments = source.given_moments
+        if source.proposes_moments:
+            moments = source.files(f"{dataset_folder(settings, name)}/corpus")["moments"]
+        if moments is not None:
+            yield Supplied(f"{key}.moments", moments, False, made)
 
 
 def _split_problems(settings: Config) -> Iterable[Finding]:
@@ -245,7 +248,6 @@ CORE = (
     ),
     Stage(
         "corpus",
-        tasks=lambda settings: [COARSE_CAPTION] if datasets_with(settings, "proposes_moments") else [],
         supplied=_sources,
         problems=_split_problems,
         preflight=_moment_findings,

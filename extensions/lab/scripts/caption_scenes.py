@@ -1,15 +1,14 @@
-"""A first coarse caption for each scene of one shard (see rules/proposals.smk)."""
+"""A first coarse caption for each scene of one shard (see extensions/lab/rules.smk)."""
 
 from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.threads):
     from verified.config.generation import Generation
     from verified.config.params import received
-    from verified.corpus.scene_captions import caption_scenes
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
-    from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
     from verified.weights.records import locate_models
+    from verified_lab.scene_captions import COARSE_CAPTION, caption_scenes
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
     with Session(generation, snakemake.params.seed, (COARSE_CAPTION,)) as session:

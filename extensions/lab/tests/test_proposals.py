@@ -1,49 +1,28 @@
-"""Videos without moments: scenes of wanted lengths, a first caption from the models, a file that people correct."""
+"""Videos without moments: a first caption of each scene from the models, and a file that people correct."""
 
 import csv
-from itertools import pairwise
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from refusals import refused
 from whole_corpus import read_folder
 
 from verified.config import load
 from verified.config.datasets import Proposals
-from verified.corpus.proposals import write_proposals
-from verified.corpus.scene_captions import caption_scenes
-from verified.corpus.scenes import detect_scenes, scene_spans
+from verified.corpus.scenes import detect_scenes
 from verified.demo.source import render_demo
+from verified.extension import extensions
 from verified.io.jsonl import read_jsonl
+from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
-from verified.lmm.tasks.coarse_caption import COARSE_CAPTION, read_caption
-from verified.statistics.validity import proposed_recall
+from verified.lmm.tasks import structured_form
+from verified.lmm.thoughts import separate
+from verified.planning import stages
+from verified_lab.proposals import write_proposals
+from verified_lab.scene_captions import COARSE_CAPTION, caption_scenes, read_caption
+from verified_lab.stage import PROPOSALS
 
-LENGTHS = Proposals(threshold=27.0, min_seconds=2.0, max_seconds=20.0)
 SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test"}
 SHARES = {"train_share": 0.5, "val_share": 0.25}
-
-
-def spans(cuts, duration, shortest=2.0, longest=20.0):
-    """Spans of a video of four frames a second with hard cuts at these seconds."""
-    times = (np.arange(int(duration * 4)) / 4).tolist()
-    return scene_spans(times, [100.0 if time in cuts else 0.0 for time in times], duration, 27.0, shortest, longest)
-
-
-def test_a_short_scene_joins_its_shorter_neighbour_and_a_long_one_is_cut_into_equal_parts():
-    assert spans([4.0, 5.0], 7.5) == [(0.0, 4.0), (4.0, 7.5)]
-    assert spans([3.0, 4.0], 10.0) == [(0.0, 4.0), (4.0, 10.0)]
-    assert spans([30.0], 39.0) == [(0.0, 15.0), (15.0, 30.0), (30.0, 39.0)]
-    assert spans([], 1.0) == [(0.0, 1.0)]  # nothing is left to join
-
-
-@given(st.lists(st.integers(1, 239), max_size=30), st.floats(0, 8), st.floats(8, 30))
-def test_scenes_tile_the_video_within_their_lengths(cuts, shortest, longest):
-    scenes = spans({cut / 4 for cut in cuts}, 60.0, shortest, longest)
-    assert scenes[0][0] == 0 and scenes[-1][1] == 60 and all(one[1] == two[0] for one, two in pairwise(scenes))
-    lengths = [end - start for start, end in scenes]
-    assert max(lengths) <= longest + 2e-3 and (min(lengths) >= min(shortest, longest / 2) - 2e-3)
 
 
 @pytest.fixture(scope="module")
@@ -54,17 +33,7 @@ def rendered(tmp_path_factory):
     render_demo(source, 3, folder / "videos", folder / "rendered.jsonl", folder / "truth.jsonl")
     (folder / "videos" / "broken.mp4").write_bytes(b"no video")
     paths = {path.stem: path for path in sorted((folder / "videos").glob("*.mp4"))}
-    return folder, read_jsonl(folder / "truth.jsonl"), detect_scenes(paths, LENGTHS)
-
-
-def test_scenes_meet_some_of_the_true_events_and_an_unreadable_video_has_its_reason(rendered):
-    _, truth, rows = rendered
-    (broken,) = [row for row in rows if "reason" in row]
-    assert broken["video"] == "broken" and broken["scenes"] == []
-    recall = proposed_recall(truth, rows)
-    assert 0.3 < recall["value"] < 1 and recall["units"] == sum(len(video["events"]) for video in truth)
-    true = [{"video": video["video"], "scenes": [[e["start"], e["end"]] for e in video["events"]]} for video in truth]
-    assert proposed_recall(truth, true)["value"] == 1
+    return folder, read_jsonl(folder / "truth.jsonl"), detect_scenes(paths, Proposals())
 
 
 def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(rendered, tmp_path, monkeypatch):
@@ -107,3 +76,26 @@ def test_the_caption_of_most_scenes_and_non_answers_are_left_out_and_counted(tmp
         assert [row["caption"] for row in csv.DictReader(file) if row["caption"]] == said[:2]
     assert read_caption({}, "I do not know.", 1, False).refused[0]["reason"] == "no-answer"
     assert read_caption({}, "a dog runs and th", 1, True).missing == 1, "cut at the token limit"
+    answer = separate("Okay, the user wants one sentence about the video.\n</think>\n\na man opens a door").answer
+    assert read_caption({}, answer, 1, False).items == ("a man opens a door",)
+
+
+def test_the_task_has_its_prompt_and_an_example_of_its_form():
+    assert read_prompts("config/prompts", [COARSE_CAPTION])
+    schema, ending = structured_form(COARSE_CAPTION, 1)
+    assert all(f'"{name}"' in ending for name in schema["required"])
+    assert COARSE_CAPTION.example(1, "0123456789abcdef").usable
+
+
+def test_moments_that_no_stage_writes_are_the_users_to_give(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    settings = load({"name": "x", "datasets": {"x": {"title": "X", "source": {"kind": "folder", "videos": "videos"}}}})
+    stages.check_supplied(settings)
+    monkeypatch.setattr(stages, "added_stages", lambda: [stage for stage in _all_added() if stage != PROPOSALS])
+    with refused("datasets.x.source.moments", "proposed.csv", remedy=True):
+        stages.check_supplied(settings)
+
+
+def _all_added():
+    return [stage for extension in extensions() for stage in extension.stages()]

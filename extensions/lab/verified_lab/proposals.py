@@ -1,9 +1,9 @@
 """Moments proposed for videos without any: a file of scenes and their captions, for people to correct."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from verified.corpus.preflight import caption_of_most
 from verified.corpus.splits import NO_COPIES, divide
 from verified.io.text_tables import write_csv
 
@@ -21,9 +21,9 @@ def write_proposals(
 ) -> dict:
     """Write a moments file (CSV) of all scenes, in the order of videos and times; returns counts.
 
-    All scenes of a video go into one split, by `splits.divide`, with those of its `copies`. A scene without a caption
-    has a row with an empty one: a person may write it; until then the row is excluded and counted. A caption that most
-    scenes share describes none of them, and is excluded too (``same_caption``).
+    All scenes of a video go into one split, by `corpus.splits.divide`, with those of its `copies`. A scene without a
+    caption has a row with an empty one: a person may write it; until then the row is excluded and counted. A caption
+    that most scenes share describes none of them, and is excluded too (``same_caption``).
     """
     rows = sorted(rows, key=lambda row: (row["video"], row["start"]))
     repeated = caption_of_most([row["caption"] or "" for row in rows])
@@ -40,10 +40,3 @@ def write_proposals(
         "same_caption": same_caption,
         "splits": {name: sum(row["split"] == name for row in divided) for name in dict.fromkeys(names)},
     }
-
-
-def caption_of_most(captions: Iterable[str]) -> str | None:
-    """The caption shared by more than half of the captions, and by at least five; None without one."""
-    counts = Counter(caption for caption in captions if caption)
-    caption, count = next(iter(counts.most_common(1)), ("", 0))
-    return caption if count >= 5 and 2 * count > counts.total() else None

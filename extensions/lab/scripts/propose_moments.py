@@ -1,4 +1,4 @@
-"""The moments file of videos without moments, from the captioned scenes of all shards (see rules/proposals.smk)."""
+"""The moments file of videos without moments, from all captioned scenes (see extensions/lab/rules.smk)."""
 
 from verified.runtime.job import job
 
@@ -6,8 +6,8 @@ with job(snakemake) as log:
     from collections import Counter
 
     from verified.corpus.copies import video_copies
-    from verified.corpus.proposals import write_proposals
     from verified.io.jsonl import read_json, read_jsonl
+    from verified_lab.proposals import write_proposals
 
     rows = [row for path in snakemake.input.scenes for row in read_jsonl(path)]
     copies = video_copies({video: code for path in snakemake.input.hashes for video, code in read_json(path).items()})

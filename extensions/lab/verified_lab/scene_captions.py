@@ -1,18 +1,56 @@
 """First captions of scenes of videos without moments."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from verified.captions.clips import Clips, clip_digest, frame_count, order_by_video
+from verified.io.characters import plain
 from verified.lmm.client import Call
+from verified.lmm.parsing import clean, json_value, strip_fences, text_of
+from verified.lmm.refusal import refusal
+from verified.lmm.request import Parsed
 from verified.lmm.session import Session
-from verified.lmm.tasks.coarse_caption import COARSE_CAPTION
+from verified.lmm.tasks import TEXT, Task, object_schema
+
+
+def read_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> Parsed:
+    """The caption of an answer: its JSON value, or its first line; one that is refused as a caption is missing."""
+    text = strip_fences(text)
+    value = json_value(text)
+    if isinstance(value, dict):
+        text_read, form = text_of(value), "json"
+    else:
+        lines = [line for line in text.splitlines() if line.strip()]
+        text_read, form = (
+            re.sub(r"^\s*(?:caption|sentence)\s*[:：]\s*", "", lines[0], flags=re.I) if lines else "",
+            "line",
+        )
+        text_read = "" if cut and len(lines) < 2 else text_read
+    caption = plain(clean(text_read))
+    reason = refusal(caption, "")
+    if reason:
+        return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1, form=form)
+    return Parsed(items=(caption,), positions=(0,), form=form)
+
+
+COARSE_CAPTION = Task(
+    "corpus/coarse_caption",
+    "video_lmm",
+    ("duration", "frame_number"),
+    read_caption,
+    lambda _count: object_schema({"caption": TEXT}),
+    15,
+    lambda _count, _identity: Parsed(items=("a person does something",), positions=(0,)),
+    settings=("frame_side",),
+    always_json=True,
+)
 
 
 def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) -> list[dict]:
     """One row a scene: video, start, end, caption (None with a `reason` if there is none) and lineage.
 
-    `videos` are rows of `scenes.detect_scenes`, `dynamics` the data set's settings for frames: fps or frames, and
-    max_frames.
+    `videos` are rows of `corpus.scenes.detect_scenes`, `dynamics` the data set's settings for frames: fps or frames,
+    and max_frames.
     """
     known = {row["video"]: row for row in videos if row["scenes"]}
     moments = [
