@@ -135,7 +135,7 @@ def _index_videos(arguments: argparse.Namespace) -> int:
         default=os.environ.get("VERIFIED_TOKEN", ""),
         help="what visitors must know; needed for an address other than loopback (or set VERIFIED_TOKEN)",
     ),
-    example='verified search "a small red ball moves to the left"',
+    example='verified search --index videos.index "a small red ball moves to the left"',
     page="extensions/search/README.md",
 )
 def search(arguments: argparse.Namespace) -> int:
