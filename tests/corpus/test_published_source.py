@@ -1,6 +1,5 @@
 """Published coarse annotations joined with a folder of videos under the names of the data set."""
 
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -9,6 +8,7 @@ import media
 import numpy as np
 import pytest
 import yaml
+from published import publish
 from refusals import refused
 from running import PROJECT, snakemake
 from whole_corpus import read_folder
@@ -30,21 +30,6 @@ STA = {
     "test": "CCCCC 0.0 1.0##a person laughs.\nCCCCC 7.0 8.0##a person leaves.\nDDDDD 0.0 1.0##a person smiles.\n"
     "EEEEE 9.0 9.5##a person is gone.\n",
 }
-COLUMNS = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access\n"
-
-
-def publish(folder: Path, files: dict[tuple[str, str, str], str]) -> Path:
-    """Files by (collection, split, format), and the list of them with their checksums."""
-    folder.mkdir()
-    lines = [COLUMNS]
-    for (collection, split, form), text in files.items():
-        file_name = f"{split}.{form}"
-        (folder / file_name).write_text(text)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        rows = text.count("\n") if form == "charades-sta" else ""
-        lines.append(f"{collection},{split},1,{form},{file_name},,{digest},{len(text)},{rows},none,form\n")
-    (folder / "sources.csv").write_text("".join(lines))
-    return folder / "sources.csv"
 
 
 @pytest.fixture(scope="module")

@@ -202,18 +202,24 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
 
 @pytest.mark.night
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_disk_that_was_full_for_a_while_costs_nothing(nano, tmp_path):
+@pytest.mark.parametrize("of", ["bytes", "files"])
+def test_a_disk_that_was_full_for_a_while_costs_nothing(of, nano, tmp_path):
     folder, log = tmp_path / "disk", tmp_path / "log"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m,nr_inodes=9000", "tmpfs", folder], check=True)
     try:
         with log.open("w") as output:
             call = command(folder, "--cores", "2", "results/tables")
             run = subprocess.Popen(call, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         assert wait_until(lambda: (folder / "results/nano/corpus/moments.jsonl").exists(), 300), log.read_text()[-4000:]
-        (folder / "filler").write_bytes(bytes(shutil.disk_usage(folder).free - 200_000))
+        (folder / "filler").mkdir()
+        if of == "bytes":
+            (folder / "filler" / "large").write_bytes(bytes(shutil.disk_usage(folder).free - 200_000))
+        else:
+            for number in range(os.statvfs(folder).f_ffree - 5):
+                (folder / "filler" / str(number)).touch()
         assert run.wait(300)
-        (folder / "filler").unlink()
+        shutil.rmtree(folder / "filler")
         stopped = log.read_text()
         assert "No space left" in stopped and not re.search(r'File ".*/scripts/', stopped), stopped[-4000:]
         unlock(folder)

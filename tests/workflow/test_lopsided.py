@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from published import publish
 from running import snakemake
 
 from verified.demo.source import render_demo
@@ -20,6 +21,7 @@ from verified.io.jsonl import read_json, read_jsonl
 from verified.keyframes.archive import KeyframeTars
 
 pytestmark = pytest.mark.slow
+ANNOTATED = {"videos": 10, "seconds": 11, "fps": 6, "size": 96, "train_share": 0.6, "val_share": 0.15}
 SOURCE = {"videos": 7, "seconds": 13, "fps": 5, "size": 80, "train_share": 0.5, "val_share": 0.3}
 DATA_SETS = ("rendered", "own")
 RECALL = ("main-4", "main-5", "main-6", "main-7", "supp-4", "supp-5", "supp-6")
@@ -32,6 +34,8 @@ OF_RUN += ("videos", "nms_threshold", "left_out_queries", "queries_outside_list"
 def home(tmp_path_factory):
     """Results of the run; the ids of the own moments are neither positions nor in their order."""
     folder = tmp_path_factory.mktemp("lopsided")
+    render_demo(ANNOTATED, 23, folder / "annotated", folder / "rendered.jsonl", folder / "truth.jsonl")
+    publish(folder / "published", didemo(read_jsonl(folder / "rendered.jsonl")))
     render_demo(SOURCE, 19, folder / "videos", folder / "rendered.jsonl", folder / "truth.jsonl")
     names = ("desc_id", "video", "start", "end", "caption")
     with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:
@@ -41,6 +45,17 @@ def home(tmp_path_factory):
     run = snakemake(folder, "--cores", "2", "results/tables", config=config)
     assert run.returncode == 0 and "Warning:" not in run.stdout, run.stdout[-6000:]
     return folder / "results" / "lopsided"
+
+
+def didemo(moments: list[dict]) -> dict[tuple[str, str, str], str]:
+    """Segments of five seconds by four or five annotators, of whom two or three name the one of the moment."""
+    splits = {}
+    for number, row in enumerate(moments):
+        first, last = int(row["start"] // 5), int((row["end"] - 0.01) // 5)
+        times = [[first, last]] * (2 + number % 2) + [[0, last], [first, 2]]
+        listed = {"video": f"{row['video']}.mp4", "description": row["caption"], "times": times, "num_segments": 3}
+        splits.setdefault(row["split"], []).append(listed | {"annotation_id": 5 * number + 2})
+    return {("didemo", split, "didemo"): json.dumps(rows) for split, rows in splits.items()}
 
 
 def sharded(folder: Path) -> list[dict]:
