@@ -165,7 +165,8 @@ def test_the_next_run_reads_what_a_reviewer_saves(nano, tmp_path, monkeypatch):
         shutil.copy(saved(chromium, "review-nano-001-Ann.jsonl"), run / "ann.jsonl")
         assert chromium.messages == []
     (run / "layer.yaml").write_text("review: {decisions: [ann.jsonl]}\n", encoding="utf-8")
-    done = snakemake(run, "layer.yaml", "--cores", "2", "results/nano/annotations/review/tables.json")
+    targets = [f"results/nano/annotations/fig/{split}.jsonl" for split in ("train", "val", "test")]
+    done = snakemake(run, "layer.yaml", "--cores", "2", *targets)
     assert done.returncode == 0, done.stdout[-6000:]
     counts = [read_json(path)["counts"] for path in Path("results/nano/annotations/selection").glob("*.json")]
     assert sum(each.get("accepted", 0) for each in counts) == 2 and sum(each.get("rejected", 0) for each in counts) == 1
