@@ -88,20 +88,22 @@ def test_any_damage_to_any_file_is_found_and_refused(run):
     assert verify(Path("results"))[1] == []
 
 
-def test_a_job_refuses_a_damaged_input_and_makes_nothing_of_it(run):
-    """Through Snakemake, for jobs drawn from those that read outputs of others."""
+def test_a_job_refuses_a_damaged_input_and_makes_nothing_of_it(run, tmp_path, monkeypatch):
+    """Through Snakemake, for jobs drawn from those that read outputs of others, each in a run without other damage."""
     draw = random.Random(58)
     records = [json.loads(file.read_text().splitlines()[0]) for file in sorted(checksum_files(Path("results")))]
-    for record in draw.sample([record for record in records if record["made_of"]], 4):
+    for number, record in enumerate(draw.sample([record for record in records if record["made_of"]], 4)):
+        folder = tmp_path / str(number)
+        shutil.copytree(run, folder, copy_function=shutil.copy2, symlinks=True)
+        monkeypatch.chdir(folder)
         read, target = Path("results", draw.choice(sorted(record["made_of"]))), Path("results", min(record["files"]))
         path = min(read.glob("*.mp4")) if read.is_dir() else read
         content = damage(path, draw)
         if not path.exists():  # a file that is gone is made again
             path.write_bytes(content[:-1])
-        refused = snakemake(run, "--cores", "2", "--force", str(target))
+        refused = snakemake(folder, "--cores", "2", "--force", str(target))
         errors = "\n".join(line for line in refused.stdout.splitlines() if " error: " in line)
         assert refused.returncode and str(read) in errors and not target.exists(), refused.stdout[-3000:]
-        path.write_bytes(content)
 
 
 def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(run, capsys):
