@@ -10,7 +10,7 @@ from kill_points import finished_by_repeating
 from media import scenes, write_video
 from script_run import script_run
 
-from verified.config.datasets import Keyframes
+from verified.config.datasets import Keyframes, Proposals
 from verified.config.features import OF_VIDEO
 from verified.config.params import deciding
 from verified.io.jsonl import write_json, write_jsonl
@@ -82,7 +82,7 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
             "corpus/detect_scenes.py",
             {"videos": "videos"},
             {"scenes": first},
-            {"proposals": {}, "videos": sorted(path.name for path in Path("videos").iterdir())},
+            {"proposals": deciding(Proposals()), "videos": sorted(path.name for path in Path("videos").iterdir())},
         ),
         "extract_keyframes": (
             "keyframes/extract.py",
