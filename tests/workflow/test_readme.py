@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from placeholders import lay_out
+from planted import write_highlights
 from running import DOCS, PROJECT, SHIPPED, WHOLE
 
 import verified
@@ -110,7 +111,7 @@ def documented() -> list[str]:
 def kitchen(tmp_path_factory) -> Path:
     """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them; that of
     an extension's page for films, with a film that is not there; that of docs/benchmark.md, with a model that is there
-    in place of the reader's."""
+    in place of the reader's; that of docs/given.md, with annotations and features."""
     folder = tmp_path_factory.mktemp("kitchen")
     page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
     (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
@@ -123,6 +124,9 @@ def kitchen(tmp_path_factory) -> Path:
     benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
     (folder / "my-run.yaml").write_text(mine.replace("mean_pooling.py", "reloclnet"))
+    given = (PROJECT / "docs" / "given.md").read_text(encoding="utf-8")
+    (folder / "given.yaml").write_text(re.search(r"```yaml\n(name: given\n.*?)```", given, re.DOTALL)[1])
+    write_highlights(folder / "mine")
     (folder / "films").mkdir()
     row = "movie,track,described,transcript,subtitles\nheat,heat.wav,heat-described.wav,,heat.srt\n"
     (folder / "films" / "manifest.csv").write_text(row)
