@@ -16,6 +16,7 @@ from verified.benchmark.vcmr.registry import model_class, model_of_file
 from verified.benchmark.vcmr.scoring import unit
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "mean_pooling.py"
+RANKER = Path(__file__).parent / "models" / "late_interaction.py"
 
 Model = type[RetrievalModel]
 Mutation = Callable[[Model], dict]
@@ -281,21 +282,6 @@ def learned_positions(base):
     return {"__init__": __init__, "encode_videos": encode_videos}
 
 
-def ranks_only(base):
-    """Its spans follow how near a clip is to the query, and no loss teaches them."""
-
-    def span_logits(self, queries, videos, query_index, video_index):
-        near = queries | dict.fromkeys(("start", "end"), queries["unit"])
-        return base.span_logits(self, near, videos, query_index, video_index)
-
-    def losses(self, batch, **draws):
-        retrieval = base.losses(self, batch, **draws)["retrieval"]
-        return {"retrieval": retrieval, "total": retrieval}
-
-    unused = {f"{side}.{kind}": "the spans of the example" for side in ("start", "end") for kind in ("weight", "bias")}
-    return {"span_logits": span_logits, "losses": losses, "localises": False, "untrained": unused}
-
-
 def late_branch(base):
     """A branch whose last layer begins at zero: those before it get a gradient from the second step on."""
 
@@ -317,6 +303,5 @@ HONEST = [
             found(lambda spans, mask: spans._replace(start=spans.start.masked_fill(~mask, -torch.inf)))),
     Variant("a saved buffer counts the batches", "hero", "", batches_counted),
     Variant("positions are learned", "example", "", learned_positions),
-    Variant("videos are ranked and spans are not learned", "example", "", ranks_only),
     Variant("a branch begins at zero", "example", "", late_branch),
 ]  # fmt: skip

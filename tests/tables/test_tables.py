@@ -31,9 +31,18 @@ def test_every_published_figure_has_its_cell():
     }
 
 
-def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int = 1, trained_on: str = "fig") -> str:
+def made_run(
+    folder: Path,
+    model: str,
+    right: float,
+    videos: int = 30,
+    seed: int = 1,
+    trained_on: str = "fig",
+    tested_on: str = "fig",
+    **more: str,
+) -> str:
     """Results of a run that answers the first `right` of 200 queries."""
-    folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / "fig"
+    folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / tested_on
     folder.mkdir(parents=True)
     answered = np.arange(200) < right * 200
     values = {f"{task}/{name}": answered for task in ("VCMR", "SVMR") for name in (*SPAN_RECALLS, "mIoU")}
@@ -42,9 +51,9 @@ def made_run(folder: Path, model: str, right: float, videos: int = 30, seed: int
     metrics = {task: dict.fromkeys((*SPAN_RECALLS, "mIoU"), 100 * right) for task in ("VCMR", "SVMR")}
     metrics["VR"] = dict.fromkeys(VIDEO_RECALLS, 100 * right)
     path = folder / "metrics.json"
-    about = {"dataset": "demo", "model": model, "trained_on": trained_on, "tested_on": "fig", "seed": seed}
+    about = {"dataset": "demo", "model": model, "trained_on": trained_on, "tested_on": tested_on, "seed": seed}
     about |= {"split": "test", "queries": 200, "videos": videos, "ground_truth_sha256": "0" * 64}
-    path.write_text(json.dumps({**about, "metrics": metrics}))
+    path.write_text(json.dumps({**about, **more, "metrics": metrics}))
     return str(path)
 
 
@@ -106,6 +115,23 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     counts = {(row["table"], row["method"]): row["trainings"] for row in tidy if row["value"]}
     assert counts["main-5", "HERO"] == "1" and counts["main-5", "XML"] == "3" and counts["gains", ""] == "1"
     assert not any(row["table"] == "gains" and row["metric"] == "p" for row in tidy)
+
+
+def test_models_have_rows_where_all_captions_are_coarse_and_say_whose_videos_they_rank(tmp_path):
+    paths = [
+        made_run(tmp_path, "xml", 0.5, 150, trained_on="cog", tested_on="cog"),
+        made_run(tmp_path, "grounder", 0.25, 150, trained_on="cog", tested_on="cog", videos_of="xml"),
+    ]
+    settings = shown_settings(DEMO, models=("xml", "grounder"))
+    write_tables(tmp_path / "t", settings, collected(paths), tmp_path)
+    shown = {key: (tmp_path / "t" / f"{key}.md").read_text(encoding="utf-8") for key in ("main-4", "main-5", "gains")}
+    for key, last in (("main-4", "]¹†"), ("main-5", "]¹")):
+        rows = {line.split(" | ")[1]: line.split(" | ") for line in shown[key].splitlines() if line.startswith("| D")}
+        assert rows["XML"][2].startswith("50.00 [") and rows["grounder"][2].startswith("25.00 [")
+        assert rows["grounder"][-1].removesuffix(" |").endswith(last) and "†" not in "".join(rows["XML"])
+        assert "Demo-FIG: trained and tested on coarse captions" in shown[key]
+        assert ("† Demo-FIG: VR of grounder is that of XML's list." in shown[key]) == (key == "main-4")
+    assert "| XML trained on COG | grounder trained on COG | COG |" in shown["gains"]
 
 
 def test_gains_of_fine_training_have_a_table_of_their_own(tmp_path):

@@ -3,7 +3,7 @@
 from dataclasses import make_dataclass
 
 import pytest
-from mutants import BROKEN, EXAMPLE, HONEST, filtered_pads, reading
+from mutants import BROKEN, EXAMPLE, HONEST, RANKER, filtered_pads, logits, reading
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
@@ -23,8 +23,9 @@ def example():
     return model_of_file(EXAMPLE)
 
 
-def test_the_example_of_a_third_party_model_passes(example):
-    assert dict(failures(example)) == dict.fromkeys(CHECKS)
+@pytest.mark.parametrize("file", [EXAMPLE, RANKER], ids=lambda file: file.stem)
+def test_models_in_files_of_their_own_pass(file):
+    assert dict(failures(model_of_file(file))) == dict.fromkeys(CHECKS)
 
 
 @pytest.mark.parametrize("task", ["VR", "VCMR"])
@@ -82,6 +83,17 @@ def test_what_a_model_declares_must_be_true(example):
     assert (
         "start.weight" in dict(failures(type("Wrong", (example,), {"untrained": unused}), ("gradients",)))["gradients"]
     )
+
+
+def test_a_model_that_finds_no_spans_has_to_say_so():
+    silent = type("Silent", (model_of_file(RANKER),), {"localises": True})
+    assert dict(failures(silent, ("overfitting",)))["overfitting"]
+
+
+def test_windows_that_no_search_reads_are_refused(example):
+    proposing = logits(lambda spans: spans._replace(proposals=spans.start[:, :3, None].expand(-1, -1, 3)))(example)
+    reason = dict(failures(type("Proposing", (example,), proposing), ("no_leak",)))["no_leak"]
+    assert "Proposing gives Spans.proposals" in reason and "best_spans" in reason
 
 
 ALL = ("xml", "reloclnet", "hero", "conquer", "squidnet")

@@ -12,6 +12,10 @@ from running import PROJECT, snakemake
 
 from verified.benchmark.vcmr.evaluate import evaluate_files
 
+OTHERS = """    late_interaction: {epochs: 1}
+    conquer: {steps: 2, batch: 4, negatives: 2, options: {hidden: 24, heads: 2, feed_forward: 36, score_channels: 12}}
+"""
+
 
 @pytest.mark.slow
 def test_xml_is_trained_and_tested_from_given_files(tmp_path):
@@ -50,19 +54,26 @@ def test_xml_is_trained_and_tested_from_given_files(tmp_path):
 
 @pytest.mark.slow
 def test_queries_with_several_windows_and_one_kind_of_caption(tmp_path):
-    """As the page says: each window of a query is learnt from, any is right; fine captions are not asked for."""
+    """As the page says: each window of a query is learnt from, any is right; fine captions are not asked for.
+
+    A model of one's own and one that works on XML's list are trained, too, and have rows.
+    """
     write_highlights(tmp_path / "mine")
+    shutil.copytree(PROJECT / "tests" / "models", tmp_path / "models")
     page = (PROJECT / "docs" / "given.md").read_text(encoding="utf-8")
     shown = re.search(r"```yaml\n(name: given\n.*?)```", page, re.DOTALL)
-    (tmp_path / "given.yaml").write_text(shown[1] + MORE["given.yaml"])
+    text = shown[1].replace("[xml, reloclnet]", "[xml, reloclnet, conquer, models/late_interaction.py]")
+    (tmp_path / "given.yaml").write_text(text + MORE["given.yaml"] + OTHERS)
     done = snakemake(tmp_path, "--cores", "2", "results/tables", config=tmp_path / "given.yaml")
     assert done.returncode == 0, done.stdout[-6000:]
     base = tmp_path / "results" / "given" / "mine"
     trained = [path.relative_to(base).parts[1:3] for path in base.rglob("checkpoint.safetensors")]
-    assert sorted(trained) == [("reloclnet", "cog"), ("xml", "cog")]
+    assert sorted(trained) == [(name, "cog") for name in ("conquer", "late_interaction", "reloclnet", "xml")]
     tested = base / "retrieval" / "xml" / "cog" / "seed-2018" / "cog"
     metrics = json.loads((tested / "metrics.json").read_text())
     truth, submission = base / "annotations" / "cog" / "val.jsonl", tested / "submission.json.gz"
     for task, values in evaluate_files(truth, submission, nms_threshold=0.6).metrics.items():
         assert values == {name: metrics["metrics"][task][name.replace("-", "/")] for name in values}, task
-    assert "Mine" in (tmp_path / "results" / "tables" / "main-4.md").read_text()
+    page = (tmp_path / "results" / "tables" / "main-4.md").read_text()
+    assert all(f"| Mine | {title} | " in page for title in ("XML", "ReLoCLNet", "CONQUER", "Late interaction"))
+    assert "VR of CONQUER is that of XML's list" in page and "VR of Late" not in page and "was not trained" not in page

@@ -4,7 +4,7 @@ Every column has a pair: rows of one method that differ in their training captio
 lowest; in tables of methods, the best minus the next.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +89,13 @@ class Collection:
         named = sorted((title_of(model), UNTRAINED if trained == UNTRAINED else "FIG") for model, trained in extra)
         return [Row((title,), title, trained, "FIG") for title, trained in named]
 
+    def of_dataset(self, table: PaperTable, dataset: str) -> PaperTable:
+        """The table for one data set: methods are trained and tested on coarse captions where no run has fine ones."""
+        if not table.lists_methods or {tested_on for name, *_, tested_on in self.runs if name == dataset} != {"cog"}:
+            return table
+        coarse = [replace(row, train="COG", test="COG") if row.train == "FIG" else row for row in table.rows]
+        return replace(table, rows=tuple(coarse))
+
     def cells(self, table: PaperTable, dataset: str) -> dict[tuple[Row, Column], Cell]:
         """All cells of one data set's block."""
         cells = {(row, column): self._cell(row, column, dataset) for row in table.rows for column in table.columns}
@@ -139,7 +146,9 @@ class Collection:
         metric = column.task, column.metric
         low, high = self._interval(row, dataset, column)
         trainings = None if row.train == UNTRAINED else len(run.metrics)
-        return Cell(run.mean(*metric), low, high, run.spread(*metric), trainings)
+        first_stage = run.metrics[0].get("videos_of") if column.task == "VR" else None
+        note = f"VR of {row.method} is that of {title_of(first_stage)}'s list" if first_stage else ""
+        return Cell(run.mean(*metric), low, high, run.spread(*metric), trainings, note=note)
 
     def _mark_best(self, table: PaperTable, column: Column, dataset: str, cells: dict) -> None:
         for first, *others in ranked_rivals(table, column, cells):

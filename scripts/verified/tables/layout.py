@@ -52,7 +52,12 @@ class PaperTable:
 
     def with_models(self, rows: list[Row]) -> "PaperTable":
         """The table with additional `rows`, one for each model beyond the paper, if rows are models."""
-        return replace(self, rows=self.rows + tuple(rows)) if self.stubs == ("Method",) else self
+        return replace(self, rows=self.rows + tuple(rows)) if self.lists_methods else self
+
+    @property
+    def lists_methods(self) -> bool:
+        """Whether its rows are models."""
+        return self.stubs == ("Method",)
 
     @property
     def runs(self) -> set[tuple[str, str, str]]:

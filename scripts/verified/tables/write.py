@@ -145,8 +145,9 @@ def _write_paper(
     for table in TABLES:
         extra = collection.extra_rows()
         table = _drop_absent(table.with_models(extra), settings, {row.method for row in extra})
+        tables = {name: collection.of_dataset(table, name) for name in settings.datasets}
         blocks = [
-            Block(name, data_set.title, table.rows, collection.cells(table, name))
+            Block(name, data_set.title, tables[name].rows, collection.cells(tables[name], name))
             for name, data_set in settings.datasets.items()
         ]
         for block, data_set in zip(blocks, settings.datasets.values()):
@@ -155,7 +156,7 @@ def _write_paper(
                     figure = published.get(place_of(table, row, column, block.title))
                     cell.published = None if figure is None else plain(figure)
         for block, name in zip(blocks, settings.datasets):
-            every_gain += gains(table, collection, name, block.title, block.cells)
+            every_gain += gains(tables[name], collection, name, block.title, block.cells)
         graded = any(column.task == "user-study" for column in table.columns)
         trained = any(row.method for row in table.rows)
         below = [
@@ -163,7 +164,9 @@ def _write_paper(
             *(studies(settings, collection) if graded else ()),
             *(tested if trained else ()),
         ]
-        notes = [*remarks(blocks), *explanation(table, blocks, collection)]
+        coarse = [block.title for block in blocks if block.rows != table.rows]
+        notes = [f"{title}: trained and tested on coarse captions; there are no fine ones." for title in coarse]
+        notes += [*remarks(blocks), *explanation(table, blocks, collection)]
         cells = [cell for block in blocks for cell in block.cells.values()]
         page = any(cell.value is not None or cell.published is not None for cell in cells)
         _write_forms(folder, sheet(table, blocks), notes, below, page)

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from verified.benchmark.vcmr.decode import best_spans
 from verified.config.retrieval import SELECTION_VIDEOS
+from verified.errors import InputError
 
 
 def exclusive_end(start: float, end: float, clip_seconds: float, clips: int) -> tuple[int, int]:
@@ -219,6 +220,11 @@ class ModelDefaults(PublishedCode, nn.Module):
         `start`, `end` [Q, K, L] probabilities; `proposals` [Q, K, …] of `Spans`; `weight` [Q, K] of `video_weights`;
         `limits` as of `decode.best_spans`, which answers by default. A model that proposes whole windows takes those.
         """
+        if proposals is not None:
+            raise InputError(
+                f"{type(self).__name__} gives Spans.proposals, and no best_spans of its own reads them",
+                remedy="write a best_spans that takes the best of them, or give none",
+            )
         slot, first, last, score = best_spans(start, end, weight, *limits, rows)
         return slot, first, last + self.decoded_end, score
 

@@ -108,6 +108,8 @@ def scored_tasks(
     """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
     submission = read_submission(submission_file, {desc_id: moment.video for desc_id, moment in moments.items()})
     types = has_types(moments)
+    if submission.tasks.keys() == {"SVMR"}:
+        notes.append("SVMR alone: VR and VCMR of a model that sees one video rest on another model's list")
     for task in TASKS:
         if task not in submission.tasks:
             notes.append(f"{task}: not in the submission")

@@ -197,6 +197,8 @@ def test_model(
         "left_out_queries": header["left_out_queries"],
         "queries_outside_list": outside,
     }
+    if model.two_stage and not model.rescores:
+        more["videos_of"] = "xml"
     outputs = submission, metrics, queries_file
     write_test(lists_by_task, data.moments, settings.spans.nms_threshold, {**facts, **more}, outputs)
 

@@ -90,15 +90,18 @@ def held_out_share(settings: Config, dataset: str) -> float:
 
 
 def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Those of `runs` (model, trained on, tested on) that the data set's source has captions and features for."""
+    """Those of `runs` (model, trained on, tested on) that the data set's source has captions and features for.
+
+    Where it has coarse captions alone, each model is trained and tested on these.
+    """
     source = settings.datasets[dataset].source
     if source.annotated_here:
         return runs
     if source.given_features is None:
         return []
-    coarse = isinstance(source, ReleasedSource) and resolve(source).kind == "cog"
-    without = {"fig-lowest", "fig"} if coarse else {"fig-lowest"}
-    return [run for run in runs if without.isdisjoint(run)]
+    if isinstance(source, ReleasedSource) and resolve(source).kind == "cog":
+        return sorted({(model, "cog", "cog") for model, _, _ in runs})
+    return [run for run in runs if "fig-lowest" not in run]
 
 
 def run_folders(settings: Config, dataset: str, run: tuple[str, str, str]) -> list[str]:
