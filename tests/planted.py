@@ -13,7 +13,7 @@ from verified.benchmark.vcmr.data import Queries, Videos, read_moments
 from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.search import SearchSettings
 from verified.benchmark.vcmr.training import Run, SplitData, train
-from verified.io.hdf5 import Room, write_features
+from verified.io.hdf5 import FeatureFile, Room, write_features
 from verified.io.jsonl import read_jsonl, write_jsonl
 
 COLOURS = ("red", "green", "blue", "pink", "grey", "black", "white", "orange")
@@ -34,8 +34,10 @@ class Planted:
     def split(self, model: type[RetrievalModel], clips: int = CLIPS) -> SplitData:
         """The split in the form that `model` asks for."""
         moments = read_moments(self.annotations, "fig")
-        videos = Videos(self.video, moments.videos, model, clips, 1.0, room=Room(1 << 26))
-        return SplitData(moments, videos, Queries(moments, model, TOKENS, self.text, ids=token_ids, room=Room(1 << 26)))
+        videos = Videos(FeatureFile(self.video), moments.videos, model, clips, 1.0, room=Room(1 << 26))
+        return SplitData(
+            moments, videos, Queries(moments, model, TOKENS, FeatureFile(self.text), ids=token_ids, room=Room(1 << 26))
+        )
 
 
 def token_ids(captions: list[str]) -> list[list[int]]:

@@ -10,6 +10,7 @@ from verified.benchmark.vcmr.data import Queries, Videos, read_moments, span_lab
 from verified.benchmark.vcmr.models.hero import Hero
 from verified.benchmark.vcmr.models.reloclnet import ReLoCLNet
 from verified.benchmark.vcmr.models.xml import XML
+from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl, write_jsonl
 
 
@@ -33,7 +34,7 @@ def edit(path, key, array):
 
 
 def videos_of(files, context=CLIPS, model=XML):
-    return Videos(files.video, read_moments(files.annotations, "fig").videos, model, context, 1.0)
+    return Videos(FeatureFile(files.video), read_moments(files.annotations, "fig").videos, model, context, 1.0)
 
 
 def test_each_window_of_a_query_is_a_moment_to_learn_from(files):
@@ -64,7 +65,7 @@ def test_unusable_features_are_named_with_file_and_key(files, array, of_video, o
     edit(files.text, "3007", array(TEXT_DIM))
     moments = read_moments(files.annotations, "fig")
     with refused("'3007'", of_text, file="text-3.h5"):
-        Queries(moments, XML, TOKENS, files.text).batch(np.arange(len(moments)))
+        Queries(moments, XML, TOKENS, FeatureFile(files.text)).batch(np.arange(len(moments)))
 
 
 def test_a_video_longer_than_the_context_is_cut_or_pooled_and_counted(files, logged):
@@ -101,7 +102,9 @@ def test_the_official_cast_normalises_in_the_files_own_format(files):
     stored = np.random.default_rng(3).normal(0, 3, (9, VIDEO_DIM)).astype(np.float16)
     edit(files.video, "video03-000", stored)
     names = read_moments(files.annotations, "fig").videos
-    official, early = (Videos(files.video, names, XML, CLIPS, 1.0, cast=cast) for cast in ("official", "float32"))
+    official, early = (
+        Videos(FeatureFile(files.video), names, XML, CLIPS, 1.0, cast=cast) for cast in ("official", "float32")
+    )
     half = stored / (np.sqrt((stored * stored).sum(axis=1, keepdims=True, dtype=np.float16)) + np.float16(1e-5))
     normalised = official.batch([0])[0][0, :9].numpy()
     assert normalised.dtype == np.float32 and np.array_equal(normalised, half.astype(np.float32))

@@ -21,6 +21,7 @@ from verified.benchmark.vcmr.training import Run, SplitData, train
 from verified.config.features import Features
 from verified.config.retrieval import model_module
 from verified.features.text import write_text_features
+from verified.io.hdf5 import FeatureFile
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
@@ -100,8 +101,9 @@ def _data(
     tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None
     moments = to_moments(questions, Path(files["text"]), about)
     kind, config, cast = type(model), model.config, settings.feature_cast
-    videos = Videos(files["video"], moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
-    queries = Queries(moments, kind, config.query_tokens, files["text"], tokeniser, cast=cast)
+    video, text = FeatureFile(files["video"]), FeatureFile(files["text"])
+    videos = Videos(video, moments.videos, kind, config.context_clips, settings.spans.clip_seconds, cast=cast)
+    queries = Queries(moments, kind, config.query_tokens, text, tokeniser, cast=cast)
     return SplitData(moments, videos, queries)
 
 

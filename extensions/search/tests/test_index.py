@@ -28,9 +28,9 @@ def benchmark(files: dict, halves: bool):
     """Final VCMR lists of the retrieval stage; `halves`: with the corpus' encodings rounded as the index holds them."""
     model, _ = load_model(files["checkpoint"])
     moments = read_moments(files["annotations"][0], "fig")
-    videos = Videos(files["features"], moments.videos, type(model), CONTEXT, 1.0)
+    videos = Videos(FeatureFile(files["features"]), moments.videos, type(model), CONTEXT, 1.0)
     ids = load_tokeniser("all-MiniLM-L6-v2") if model.query_input == "ids" else None
-    queries = Queries(moments, type(model), 8, files["text"], ids)
+    queries = Queries(moments, type(model), 8, FeatureFile(files["text"]), ids)
     settings = SearchSettings(SPANS["min_pred_clips"], SPANS["max_pred_clips"], quiet=True)
     corpus = encode_corpus(model, videos, settings)
     if halves:

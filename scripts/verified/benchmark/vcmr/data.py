@@ -140,7 +140,7 @@ class Videos:
 
     def __init__(
         self,
-        path: str | Path,
+        file: FeatureFile,
         videos: list[str],
         model: type[RetrievalModel],
         context: int,
@@ -149,7 +149,7 @@ class Videos:
         cast: Cast = "float32",
         durations: dict[str, float] | None = None,
     ):
-        self.file, self.videos, self.context = FeatureFile(path), videos, context
+        self.file, self.videos, self.context = file, videos, context
         self.cast: Cast = cast
         contents = self.file.describe(videos, "clips")
         self.dim = contents.width
@@ -165,7 +165,9 @@ class Videos:
         long = int((lengths > context).sum())
         if long:
             how = "pooled" if self.pool else "cut"
-            log.info("%s: %d of %d videos are longer than %d clips and are %s", path, long, len(videos), context, how)
+            log.info(
+                "%s: %d of %d videos are longer than %d clips and are %s", file.path, long, len(videos), context, how
+            )
         self._read = Memory(self._prepare, room or Room())
 
     def __len__(self) -> int:
@@ -222,7 +224,7 @@ class Queries:
         moments: Moments,
         model: type[RetrievalModel],
         tokens: int,
-        path: str | Path | None = None,
+        file: FeatureFile | None = None,
         ids: Callable[[list[str]], list[list[int]]] | None = None,
         room: Room | None = None,
         cast: Cast = "float32",
@@ -237,14 +239,14 @@ class Queries:
             self.ids = [sequence[:tokens] for sequence in ids(moments.caption)]
             self.dim = 0
             return
-        if path is None:
+        if file is None:
             raise ValueError("a model that reads features needs their file")
-        self.file = FeatureFile(path)
-        contents = self.file.describe(self.keys, "tokens")
+        self.file = file
+        contents = file.describe(self.keys, "tokens")
         self.dim = contents.width
         long = sum(contents.lengths[key] > tokens for key in self.keys)
         if long:
-            log.info("%s: %d of %d captions are cut to %d tokens", path, long, len(self.keys), tokens)
+            log.info("%s: %d of %d captions are cut to %d tokens", file.path, long, len(self.keys), tokens)
         self._read = Memory(self._prepare, room or Room())
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -89,12 +89,13 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: S
     cls = model_class(name)
     recipe = own_recipe(cls.recipe, settings.training)
     splits = _training_moments(files, trained_on, settings)
+    inputs = _open(files)
     tokeniser = load_tokeniser(settings.features.text_encoder) if cls.query_input == "ids" else None
     torch.manual_seed(derive_seed(settings.seed, name, trained_on, seed, "weights"))
-    model = build_model(name, _sizes(files, settings, tokeniser), settings.training.options)
+    model = build_model(name, _sizes(inputs, settings, tokeniser), settings.training.options)
     model.initial_weights()
     room = _room(settings)
-    data = {split: _split(model, files, moments, settings, tokeniser, split, room) for split, moments in splits.items()}
+    data = {name: _split(model, inputs, split, settings, tokeniser, name, room) for name, split in splits.items()}
     owner = fingerprint(
         modules_digest("verified.benchmark.vcmr.experiment", model_module(name)),
         owner_values(settings),
@@ -143,9 +144,9 @@ def rank_videos(files: Files, captions: str, settings: Settings, output: str) ->
     """
     model, _ = load_model(files["checkpoint"], settings.retrieval.device)
     splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
-    ranked_lists, room = {}, _room(settings)
+    inputs, ranked_lists, room = _open(files), {}, _room(settings)
     for split, moments in splits.items():
-        data = _split(model, files, moments, settings, None, split, room)
+        data = _split(model, inputs, moments, settings, None, split, room)
         depth = settings.retrieval.training_list_videos if split == "train" else settings.retrieval.searched_videos
         ranked_lists[split] = _rank_videos(model, data, settings, depth)
     write_ranked(output, ranked_lists)
@@ -183,7 +184,7 @@ def test_model(
     model, header = load_model(files["checkpoint"], settings.retrieval.device)
     tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None
     moments = _test_moments(files, facts["tested_on"])["test"]
-    data = _split(model, files, moments, settings, tokeniser, "test", Room())
+    data = _split(model, _open(files), moments, settings, tokeniser, "test", Room())
     lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked).tasks()
     truth = truth_of(data.moments)
     outside = 0
@@ -215,14 +216,23 @@ def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
     return {"test": read_moments(files["test"], captions)}
 
 
-def _sizes(files: Files, settings: Settings, tokeniser) -> dict[str, int]:
-    sizes = {
-        "video_dim": FeatureFile(files["video"]).describe().width,
-        "context_clips": settings.spans.max_context_clips,
-    }
+class Inputs(NamedTuple):
+    """Features of videos and of captions, and the file of ranked lists, which two-stage models read."""
+
+    video: FeatureFile
+    text: FeatureFile
+    ranked: str
+
+
+def _open(files: Files) -> Inputs:
+    return Inputs(FeatureFile(files["video"]), FeatureFile(files["text"]), files.get("ranked", ""))
+
+
+def _sizes(inputs: Inputs, settings: Settings, tokeniser) -> dict[str, int]:
+    sizes = {"video_dim": inputs.video.describe().width, "context_clips": settings.spans.max_context_clips}
     if tokeniser is not None:
         return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
-    return {**sizes, "text_dim": FeatureFile(files["text"]).describe().width}
+    return {**sizes, "text_dim": inputs.text.describe().width}
 
 
 def _room(settings: Settings) -> Room:
@@ -231,13 +241,13 @@ def _room(settings: Settings) -> Room:
 
 
 def _split(
-    model: RetrievalModel, files: Files, moments: Moments, settings: Settings, tokeniser, split: str, room: Room
+    model: RetrievalModel, inputs: Inputs, moments: Moments, settings: Settings, tokeniser, split: str, room: Room
 ) -> SplitData:
     cls, config = type(model), model.config
     seconds, cast = settings.spans.clip_seconds, settings.feature_cast
-    videos = Videos(files["video"], moments.videos, cls, config.context_clips, seconds, room, cast, moments.durations)
-    queries = Queries(moments, cls, config.query_tokens, files["text"], tokeniser, room, cast)
+    videos = Videos(inputs.video, moments.videos, cls, config.context_clips, seconds, room, cast, moments.durations)
+    queries = Queries(moments, cls, config.query_tokens, inputs.text, tokeniser, room, cast)
     ranked = None
     if cls.two_stage:
-        ranked = read_ranked(files["ranked"], split, moments.videos, settings.retrieval.external_score)
+        ranked = read_ranked(inputs.ranked, split, moments.videos, settings.retrieval.external_score)
     return SplitData(moments, videos, queries, ranked)
