@@ -85,7 +85,12 @@ def audit_files(folder):
             for n in range(4)
         ]
         write_jsonl(folder / f"{split}.jsonl", rows)
-    return [["audit", "train.jsonl", "test.jsonl", "--output", "out", "--json"]]
+    (folder / "read.csv").write_text("finding,split,desc_id,right\nform/hedges,test,5,no\n", encoding="utf-8")
+    splits = ["train.jsonl", "test.jsonl"]
+    return [
+        ["audit", *splits, "--output", "out", "--json"],
+        ["audit", "--captions", *splits, "--checked", "read.csv", "--draw", "2", "--output", "read"],
+    ]
 
 
 KINDS = (audit_files, review_files, judgement_files)

@@ -1,11 +1,11 @@
-"""Audit: queries that are unanswerable as annotated, and doubtful spans."""
+"""Audit: queries that are unanswerable as annotated, doubtful spans, and the captions of a release."""
 
 import argparse
 import dataclasses
 import json
 from pathlib import Path
 
-from verified.cli.command import JSON, command, folder, option, output, several
+from verified.cli.command import JSON, between, command, flag, folder, only_for, option, output, several
 from verified.errors import InputError
 
 
@@ -25,7 +25,12 @@ from verified.errors import InputError
         "--lengths", "csv with the columns id and length, for files without durations (Charades-STA)", metavar="CSV"
     ),
     option("--tolerance", type=float, help="seconds by which a span may end after its video (default: 0)"),
-    output("where findings.jsonl, summary.json and clean/ go", metavar="FOLDER"),
+    flag("--captions", "in place of these checks, questions on fine captions: their form, splits, scores, words lost"),
+    option("--draw", type=between(0, 10_000, int), metavar="N", help="captions: write N of each finding to drawn.csv"),
+    folder(
+        "--checked", "captions: drawn.csv with yes or no in its column right, whose shares are shown", metavar="CSV"
+    ),
+    output("where findings.jsonl, summary.json and clean/ go, or tables of captions", metavar="FOLDER"),
     JSON,
     example="verified audit results/demo/annotations/fig/train.jsonl results/demo/annotations/fig/test.jsonl",
     page="extensions/lab/README.md",
@@ -40,6 +45,10 @@ def audit(arguments: argparse.Namespace) -> None:
     from verified_lab.audit.queries import of_file, rows_without
     from verified_lab.config import Audit
 
+    if arguments.captions:
+        only_for(arguments, "captions", ("runs", "videos", "lengths", "tolerance"))
+        return _captions(arguments)
+    only_for(arguments, "an audit without --captions", ("draw", "checked"))
     if len({path.stem for path in arguments.files}) < len(arguments.files):
         raise InputError("two files have one name", remedy="the name of its file identifies a split: rename one")
     if arguments.tolerance is not None and not arguments.tolerance >= 0:
@@ -112,3 +121,36 @@ def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dic
                 raise InputError("answers no query", file=file, remedy=f"check that it is about {by_split[split]}")
         answers |= found
     return answers
+
+
+def _captions(arguments: argparse.Namespace) -> None:
+    """Print a table a question on fine captions. Raises InputError for invalid files."""
+    from verified.config.statistics import Statistics
+    from verified.io.jsonl import write_jsonl
+    from verified.io.text_tables import align, write_csv
+    from verified.nn.sentences import encode
+    from verified.statistics.language import load_tagger
+    from verified.tables.write import write_simple
+    from verified_lab.audit import captions
+
+    place = arguments.output
+    if arguments.draw and not place:
+        raise InputError("--draw writes into a folder", remedy="name it: --output")
+    checked = captions.read_checked(arguments.checked) if arguments.checked else {}
+    release = captions.read_release(arguments.files)
+    findings = captions.audit_captions(release, encode, load_tagger(Statistics().spacy_model))
+    tables = captions.tables(release, findings, checked)
+    rows = captions.evidence(release, findings)
+    if place:
+        for table in tables:
+            write_simple(place, table, [f"read: {path}" for path in arguments.files])
+        write_jsonl(place / "findings.jsonl", rows)
+    if arguments.draw:
+        write_csv(
+            place / "drawn.csv",
+            captions.drawn(release, findings, arguments.draw),
+        )
+    if arguments.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        print("\n\n".join(f"{table.title}\n{align([table.header, *table.texts()])}" for table in tables))
