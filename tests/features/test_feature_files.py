@@ -10,7 +10,7 @@ from verified.__main__ import main
 from verified.errors import InputError
 from verified.features.files import inspect_features
 from verified.io.array_file import read_array, read_arrays
-from verified.io.hdf5 import FeatureFile, link_features, write_features
+from verified.io.hdf5 import FeatureFile, link_features, open_hdf5, write_features
 from verified.io.jsonl import write_jsonl
 
 
@@ -106,6 +106,18 @@ def test_links_of_ours_lead_no_further_than_to_plain_arrays(crafted, tmp_path):
         FeatureFile(tmp_path / "all.h5")["b"]
     link_features(tmp_path / "again.h5", [tmp_path / "all.h5"], {})
     assert (FeatureFile(tmp_path / "again.h5")["a"] == 1).all()
+
+
+def test_a_shard_is_opened_once_for_all_its_keys(tmp_path, monkeypatch):
+    write(tmp_path / "shard.h5")
+    link_features(tmp_path / "all.h5", [tmp_path / "shard.h5"], {})
+    opened = []
+    monkeypatch.setattr("verified.io.hdf5.open_hdf5", lambda path: opened.append(path.name) or open_hdf5(path))
+    file = FeatureFile(tmp_path / "all.h5")
+    for _ in range(2):
+        assert file.describe(("a", "b")).lengths == {"a": 3, "b": 3} and (file["b"] == 1).all()
+        file.close()
+    assert opened == 2 * ["all.h5", "shard.h5"]
 
 
 @pytest.mark.parametrize("compression", [None, "gzip", "lzf"])

@@ -1,5 +1,8 @@
 """Search by captions, the joint score of all parts, and whether the corpus contains the query."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from small_index import random_videos, write_corpus
@@ -13,6 +16,12 @@ from verified_search.fusion import above_average, salience, shares
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import PASSES, UNRELATED, nearest_caption, unrelated_scores
 from verified_search.update import update
+
+
+def test_a_quiet_command_does_not_load_transformers():
+    quietly = "import sys, verified; from verified_search.cli import quiet; quiet(); "
+    loaded = "sys.exit('transformers' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", quietly + loaded]).returncode == 0
 
 
 def test_sentences_near_a_caption_and_near_none_are_distinguished():

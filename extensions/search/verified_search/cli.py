@@ -178,10 +178,7 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 def quiet() -> None:
     """Hide the progress bars of libraries, and never contact the model hub."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
+    os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 
 
 def _parts(parts: dict[str, float]) -> str:

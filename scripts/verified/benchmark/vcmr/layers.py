@@ -28,7 +28,7 @@ def zero_pads(x: Tensor, mask: Tensor) -> Tensor:
 
     First step of every encoder: attention and convolutions see pads, so their values must be constant.
     """
-    return x.masked_fill(~mask.unsqueeze(-1), 0.0)
+    return torch.where(mask.unsqueeze(-1), x, 0.0)
 
 
 def longest(mask: Tensor) -> int:

@@ -53,7 +53,7 @@ class OneVectorTail:
     def spans_of(self, products: Tensor, mask: Tensor) -> Spans:
         """Logits of starts and ends from products [P, L] of a query and the clips of a video."""
         start, end = (kernel5(products, getattr(self, name).weight) for name in self.kernels)
-        return Spans(start.masked_fill(~mask, self.pad), end.masked_fill(~mask, self.pad))
+        return Spans(torch.where(mask, start, self.pad), torch.where(mask, end, self.pad))
 
     def video_weights(self, scores: Tensor) -> Tensor:
         return torch.exp(self.config.alpha * scores)
@@ -65,8 +65,9 @@ def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PA
     With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
     """
     with whole(queries.device):  # a hinge of margin 0.1 depends on differences that bfloat16 rounds away
-        products = (_widened(queries) @ _widened(clips).flatten(0, 1).T).view(len(queries), *mask.shape)
-    return products.masked_fill_(~mask, pad).amax(dim=2)
+        queries, clips = _widened(queries), _widened(clips).flatten(0, 1)
+        products = torch.addmm((~mask).flatten().to(clips.dtype) * pad, queries, clips.T)
+    return products.view(len(queries), *mask.shape).amax(dim=2)
 
 
 def paired_products(queries: Tensor, clips: Tensor, query_index: Tensor, video_index: Tensor) -> Tensor:
@@ -75,8 +76,8 @@ def paired_products(queries: Tensor, clips: Tensor, query_index: Tensor, video_i
     `queries` [Q, D], `clips` [V, L, D], indices [P]. One matrix product per video, so that no clip is copied per pair.
     """
     videos, counts = torch.unique_consecutive(video_index, return_counts=True)
-    rows = queries[query_index].split(counts.tolist())
-    return torch.cat([row @ clips[video].T for row, video in zip(rows, videos.tolist())])
+    rows, turned = queries[query_index].split(counts.tolist()), clips.mT
+    return torch.cat([row @ turned[video] for row, video in zip(rows, videos.tolist())])
 
 
 def kernel5(logits: Tensor, kernel: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
 
-ENCODED_AT_ONCE = 64
+ENCODED_AT_ONCE = 32
 """Videos or queries per forward pass of an encoder."""
 SCORED_AT_ONCE = 8192
 """Clips that a block of videos may hold while scoring: one block's products stay in the processor's cache."""
