@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from statistics import median_low
 
 import numpy as np
-from scipy.signal import correlate
 
 WINDOWS = 20
 TOLERANCE_SECONDS = 0.1 + 1e-9
@@ -75,6 +74,8 @@ def align_tracks(
 
 def _best_lag(window: np.ndarray, segment: np.ndarray) -> tuple[int, float]:
     """Offset of `window` in `segment` with the highest normalised correlation, and that correlation."""
+    from scipy.signal import correlate  # a second's import, which each start of a command would pay
+
     window = window.astype(np.float64) - window.mean()
     power = float(window @ window)
     if len(segment) < len(window) or power < SILENCE * len(window):
