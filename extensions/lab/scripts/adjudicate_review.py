@@ -22,24 +22,24 @@ with job(snakemake) as log:
     decisions = read_decisions(inputs.review)
     for row in decisions:
         if row["dataset"] not in settings.datasets:
-            known = ", ".join(settings.datasets)
+            names = ", ".join(settings.datasets)
             raise InputError(
                 f"a decision on data set {row['dataset']!r}",
                 file=row["file"],
                 row=row["row"],
-                remedy=f"known: {known}; take the file out of review.decisions",
+                remedy=f"known: {names}; take the file out of review.decisions",
             )
     key = key_of(snakemake.wildcards.dataset)
     dataset_decisions = [row for row in decisions if row["dataset"] == key]
-    found = adjudicate(dataset_decisions, moments, groups)
-    check_edits(found["decisions"], moments, received(Lint, settings.lint))
-    found["agreement"] = agreement(found["decisions"])
-    write_json(snakemake.output.outcomes, found)
-    write_table_json(snakemake.output.tables, review_tables(settings.title, key, found, found["agreement"]))
+    result = adjudicate(dataset_decisions, moments, groups)
+    check_edits(result["decisions"], moments, received(Lint, settings.lint))
+    result["agreement"] = agreement(result["decisions"])
+    write_json(snakemake.output.outcomes, result)
+    write_table_json(snakemake.output.tables, review_tables(settings.title, key, result, result["agreement"]))
     log.info(
         "%d decisions on %d moments, %d conflicts, %d flags",
         len(dataset_decisions),
-        len(found["outcomes"]),
-        len(found["conflicts"]),
-        len(found["flags"]),
+        len(result["outcomes"]),
+        len(result["conflicts"]),
+        len(result["flags"]),
     )

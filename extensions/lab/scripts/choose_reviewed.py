@@ -12,14 +12,14 @@ with job(snakemake) as log:
     from verified_lab.review.apply import drawn_rows, precision_threshold, select_reviewed, with_times
 
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
-    settings, wanted = received(Annotations, params.annotations), received(Review, params.review).min_precision
+    settings, precision = received(Annotations, params.annotations), received(Review, params.review).min_precision
     moments, review = read_jsonl(inputs.moments), read_json(inputs.review)
     groups = read_candidates(moments, inputs.scores, settings.choose_by, params.seed, inputs.agreement)
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, _ = annotate(split, groups)
     scores = [row["fig_desc_score"] for row in highest]
     limits = [smallest_score(scores, settings.min_score, settings.min_quantile)]
-    limits += [precision_threshold(review["judged"], wanted)] if wanted else []
+    limits += [precision_threshold(review["judged"], precision)] if precision else []
     least = max((limit for limit in limits if limit is not None), default=None)
     outcomes = {int(moment): outcome for moment, outcome in review["outcomes"].items()}
     limited = least, settings.best, settings.otherwise

@@ -22,11 +22,11 @@ with job(snakemake) as log:
     moments = read_jsonl(inputs.moments)
     groups = read_candidates(moments, inputs.scores, settings.choose_by, settings.seed, inputs.agreement)
     if inputs.get("findings"):
-        shown = audit_queue(moments, groups, (Finding(**row) for row in read_jsonl(inputs.findings)))
+        items = audit_queue(moments, groups, (Finding(**row) for row in read_jsonl(inputs.findings)))
     else:
-        shown = queue(moments, groups, review.order)
+        items = queue(moments, groups, review.order)
     dataset, size = key_of(snakemake.wildcards.dataset), (review.moments, review.clip_side)
     around = settings.warning, review.context, text_rules(received(Lint, settings.lint))
-    made = pages(dataset, settings.title, shown, read_jsonl(inputs.videos), *size, *around)
+    made = pages(dataset, settings.title, items, read_jsonl(inputs.videos), *size, *around)
     count = write_pages(Path(snakemake.output.pages), REVIEW, made)
-    log.info("%d moments on %d pages", len(shown), count)
+    log.info("%d moments on %d pages", len(items), count)

@@ -61,12 +61,12 @@ class Compared:
     ) -> None:
         """Add a measure of both within `bounds`, values [n], or [trainings, n] if `trained`."""
         least, top = bounds
-        one, two = (values if values.ndim == 2 else values[None] for values in (first, second))
-        found = compare_paired(one - least, two - least, videos, top - least, (trained, trained))
-        gap = found.value if np.isnan(found.low) else Estimate(found.value, found.low, found.high, found.trainings)
-        p = p_or_why(found.p)
-        means = found.first + least, found.second + least
-        self.rows.append((measure, one.shape[1], *means, gap, p, found.wins, found.losses))
+        x, y = (values if values.ndim == 2 else values[None] for values in (first, second))
+        test = compare_paired(x - least, y - least, videos, top - least, (trained, trained))
+        gap = test.value if np.isnan(test.low) else Estimate(test.value, test.low, test.high, test.trainings)
+        p = p_or_why(test.p)
+        means = test.first + least, test.second + least
+        self.rows.append((measure, x.shape[1], *means, gap, p, test.wins, test.losses))
 
     def table(self, names: tuple[str, str], left_out: int) -> Table:
         """Table `captions-compared`."""
@@ -116,10 +116,10 @@ def compare_texts(
 ) -> None:
     """Compare words, and captions that cannot distinguish moments. `encode`: vectors [texts, dim] of captions."""
     sides = [[row["fig_desc"] for row in rows] for rows in (moments.first, moments.second)]
-    one, two = (np.array([float(len(caption.split())) for caption in captions]) for captions in sides)
-    compared.add("words", one, two, moments.videos, (0.0, max(1.0, one.max(), two.max())))
-    one, two = (100.0 * (dbscan(encode(captions), settings.distance, settings.min_samples) >= 0) for captions in sides)
-    compared.add("many-to-many %", one, two, moments.videos, (0.0, 100.0))
+    x, y = (np.array([float(len(caption.split())) for caption in captions]) for captions in sides)
+    compared.add("words", x, y, moments.videos, (0.0, max(1.0, x.max(), y.max())))
+    x, y = (100.0 * (dbscan(encode(captions), settings.distance, settings.min_samples) >= 0) for captions in sides)
+    compared.add("many-to-many %", x, y, moments.videos, (0.0, 100.0))
 
 
 def compare_retrieval(first: Release, second: Release, moments: Shared, compared: Compared) -> None:
@@ -141,12 +141,12 @@ def compare_retrieval(first: Release, second: Release, moments: Shared, compared
             if name not in fine[0].values or name not in fine[1].values:
                 continue
             title = f"{TITLES.get(model, model)} {name.replace('/', ' ', 1)}"
-            one, two = (100 * found.values[name][:, rows] for found, rows in zip((fine[0], fine[1]), at))
-            compared.add(title, one, two, videos, (0, 100), trained=True)
+            x, y = (100 * run.values[name][:, rows] for run, rows in zip((fine[0], fine[1]), at))
+            compared.add(title, x, y, videos, (0, 100), trained=True)
             if coarse[0] is not None and coarse[1] is not None:
                 gains = [
-                    _gain(trained, 100 * found.values[name][:, rows], first.root == second.root)
-                    for trained, found, rows in zip((one, two), (coarse[0], coarse[1]), at)
+                    _gain(trained, 100 * run.values[name][:, rows], first.root == second.root)
+                    for trained, run, rows in zip((x, y), (coarse[0], coarse[1]), at)
                 ]
                 compared.add(f"{title}, gain over coarse", gains[0], gains[1], videos, (-100, 100), trained=True)
 
@@ -172,7 +172,7 @@ def _tested(release: Release, model: str, trained_on: str) -> PerQuery | None:
     return None
 
 
-def _places(found: PerQuery, rows: Sequence[dict]) -> dict[int, int]:
+def _places(run: PerQuery, rows: Sequence[dict]) -> dict[int, int]:
     """Map places among the moments to places among the queries."""
-    of_query = {int(number): place for place, number in enumerate(found.desc_id)}
+    of_query = {int(number): place for place, number in enumerate(run.desc_id)}
     return {number: of_query[row["desc_id"]] for number, row in enumerate(rows) if row["desc_id"] in of_query}

@@ -101,10 +101,10 @@ class Filters(Section):
 
 def check(settings: Config) -> None:
     """Raise ValueError for filters of a data set that is not annotated here."""
-    known = datasets_with(settings, "annotated_here")
+    names = datasets_with(settings, "annotated_here")
     for name in limits(settings):
-        if name not in known:
-            raise ValueError(f"filters.datasets: {name!r} is no data set with videos; there are {', '.join(known)}")
+        if name not in names:
+            raise ValueError(f"filters.datasets: {name!r} is no data set with videos; there are {', '.join(names)}")
 
 
 def limits(settings: Config) -> dict[str, Quality]:

@@ -52,14 +52,14 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     `videos` are rows of `corpus.scenes.detect_scenes`, `dynamics` the data set's settings for frames: fps or frames,
     and max_frames.
     """
-    known = {row["video"]: row for row in videos if row["scenes"]}
+    row_of = {row["video"]: row for row in videos if row["scenes"]}
     moments = [
-        {"video": video, "start": start, "end": end} for video, row in known.items() for start, end in row["scenes"]
+        {"video": video, "start": start, "end": end} for video, row in row_of.items() for start, end in row["scenes"]
     ]
     moments = [moments[number] for number in order_by_video(moments)]
     calls: list[Call] = []
-    clips = Clips(moments, known, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
-    calls += _calls(moments, known, dynamics, session, clips)
+    clips = Clips(moments, row_of, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
+    calls += _calls(moments, row_of, dynamics, session, clips)
     outcomes = session.ask(COARSE_CAPTION, calls, len(calls))
     return [
         {
@@ -72,7 +72,7 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     ]
 
 
-def _calls(moments: list[dict], known: Mapping, dynamics: Mapping, session: Session, clips: Clips) -> Iterator[Call]:
+def _calls(moments: list[dict], row_of: Mapping, dynamics: Mapping, session: Session, clips: Clips) -> Iterator[Call]:
     side, form = session.settings.frame_side, session.settings.video_lmm.video_input
     for position, moment in enumerate(moments):
         duration = moment["end"] - moment["start"]
@@ -80,7 +80,7 @@ def _calls(moments: list[dict], known: Mapping, dynamics: Mapping, session: Sess
             "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
             "frame_number": str(frame_count(duration, dynamics)[0]),
         }
-        digest = clip_digest(known[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
+        digest = clip_digest(row_of[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
 
         def load(position: int = position) -> dict:
             return clips.load(position)

@@ -74,9 +74,9 @@ def _left_out(quality: Quality, folder: str, moments: list[dict], key: str) -> G
 
     tables = sorted(Path(folder, "corpus", "shards").glob("shard-*.quality.jsonl"))
     measured = {(row["video"], row["start"]): row for path in tables for row in iterate_jsonl(path)}
-    found = [measured.get((row["video"], row["start"])) for row in moments]
-    usable = [row is None or refusal(row, quality)["reason"] is None for row in found]
-    if left := sum(row is None for row in found):
+    measures = [measured.get((row["video"], row["start"])) for row in moments]
+    usable = [row is None or refusal(row, quality)["reason"] is None for row in measures]
+    if left := sum(row is None for row in measures):
         message = f"{left} of {len(moments)} moments are not measured yet, and are counted as usable"
         remedy = "`snakemake --cores all results/tables --until judge_moments --configfile …` measures them"
         yield Finding("note", key, message, remedy)
@@ -121,8 +121,8 @@ def _proposal_findings(settings: Config, stuck: Collection[str]) -> Iterator[Fin
             yield Finding("problem", f"{key}.videos", f"no video in {videos}", "put the videos there")
         message = "none: a run proposes them from scenes"
         yield Finding("note", f"{key}.moments", message, "correct them before you go on")
-        shown = [{"desc_id": 0, "video": video, "start": -1.0, "end": 0.0} for video in paths]
-        yield from video_findings(paths, shown, f"{key}.videos")
+        moments = [{"desc_id": 0, "video": video, "start": -1.0, "end": 0.0} for video in paths]
+        yield from video_findings(paths, moments, f"{key}.videos")
 
 
 PROPOSALS = Stage("proposals", _proposing_tasks, preflight=_proposal_findings, makes=_proposals)

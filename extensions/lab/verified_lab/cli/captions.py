@@ -52,7 +52,7 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
         raise InputError("no metric is named", remedy="give --evaluator or --encoder with --videos, or --scores")
     if any(looks) and not arguments.videos:
         raise InputError("these metrics look into videos", remedy="name their folder: --videos")
-    judged = [one for path in arguments.judgements for one in read_judgements(path)]
+    judged = [judgement for path in arguments.judgements for judgement in read_judgements(path)]
     videos = find_videos(arguments.videos, judged) if any(looks) else {}
     scores: dict[str, np.ndarray] = {}
     if arguments.evaluator:
@@ -61,27 +61,27 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
         from verified.config.generation import Generation
         from verified.features.encoders import load_joint
 
-        seen = FrameMetrics(judged, videos, load_joint(arguments.encoder))
-        scores |= {COSINE: seen.cosines(), AGREEMENT: seen.agreements(Generation().sentence_encoder)}
+        frame_metrics = FrameMetrics(judged, videos, load_joint(arguments.encoder))
+        scores |= {COSINE: frame_metrics.cosines(), AGREEMENT: frame_metrics.agreements(Generation().sentence_encoder)}
     for named in arguments.scores:
         name, separator, path = named.partition("=")
         if not separator or not name or name in scores:
             raise InputError(f"--scores {named}: not a new name, = and a file", remedy="for example cider=cider.jsonl")
         scores[name] = scores_of_file(path, judged)
-    found = side_by_side(judged, scores, arguments.resamples, arguments.seed)
+    report = side_by_side(judged, scores, arguments.resamples, arguments.seed)
     if arguments.output:
-        write_json(arguments.output, found)
-    print(json.dumps(found, indent=1) if arguments.json else "\n".join(_metric_lines(found)))
+        write_json(arguments.output, report)
+    print(json.dumps(report, indent=1) if arguments.json else "\n".join(_metric_lines(report)))
 
 
-def _metric_lines(found: dict) -> list[str]:
+def _metric_lines(report: dict) -> list[str]:
     from verified.io.text_tables import text_table
     from verified_lab.meta_evaluation.correlation import MEASURES
 
-    people = "1 person" if found["people"] == 1 else f"{found['people']} people"
-    lines = [f"{found['captions']} captions judged by {people}"]
-    lines += [f"  {count} without a score: {name}" for name, count in found["without_score"].items() if count]
-    for group, measures in found["groups"].items():
+    people = "1 person" if report["people"] == 1 else f"{report['people']} people"
+    lines = [f"{report['captions']} captions judged by {people}"]
+    lines += [f"  {count} without a score: {name}" for name, count in report["without_score"].items() if count]
+    for group, measures in report["groups"].items():
         clips = f"{measures['captions']} captions, {measures['right']} right and {measures['wrong']} wrong"
         lines += ["", f"{group}: {clips}, of {measures['clips']} clips of {measures['videos']} videos"]
         rows = [
@@ -117,9 +117,9 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
 
     paths = arguments.first, arguments.second
-    one, two = arguments.names or map(str, paths)
-    names = one, two
-    if one == two:
+    first_name, second_name = arguments.names or map(str, paths)
+    names = first_name, second_name
+    if first_name == second_name:
         raise InputError("both have one name", remedy="give other --names")
     first, second = (read_release(path, arguments.split) for path in paths)
     moments, compared = shared(first, second), Compared()

@@ -38,17 +38,21 @@ class Rated:
         of_clip: dict[object, list[int]] = {}
         for place in np.flatnonzero(~np.isnan(mean)).tolist():
             of_clip.setdefault(self.clips[place], []).append(place)
-        found = [(one, two) for places in of_clip.values() for one in places for two in places if mean[one] > mean[two]]
-        better, worse = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        ordered = [
+            (first, second)
+            for places in of_clip.values()
+            for first in places
+            for second in places
+            if mean[first] > mean[second]
+        ]
+        better, worse = np.array(ordered, dtype=np.int64).reshape(-1, 2).T
         return better, worse
 
 
 def mean_grades(grades: np.ndarray) -> np.ndarray:
     """[n] mean over people of `grades` [people, n]; NaN without a grade."""
-    given = ~np.isnan(grades)
-    return np.where(
-        given.any(axis=0), np.where(given, grades, 0).sum(axis=0) / np.maximum(given.sum(axis=0), 1), np.nan
-    )
+    mask = ~np.isnan(grades)
+    return np.where(mask.any(axis=0), np.where(mask, grades, 0).sum(axis=0) / np.maximum(mask.sum(axis=0), 1), np.nan)
 
 
 def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
@@ -67,8 +71,8 @@ def _correlations(scores: np.ndarray, grades: np.ndarray, weights: np.ndarray) -
     """(tau, rho), each caption counted `weights` times."""
     from scipy.stats import kendalltau  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
-    given = ~np.isnan(grades) & (weights > 0)
-    scores, grades, weights = scores[given], grades[given], weights[given]
+    mask = ~np.isnan(grades) & (weights > 0)
+    scores, grades, weights = scores[mask], grades[mask], weights[mask]
     if not len(scores) or not np.ptp(scores) or not np.ptp(grades):
         return np.nan, np.nan
     tau = kendalltau(np.repeat(scores, weights), np.repeat(grades, weights))[0]
@@ -100,12 +104,12 @@ def compare_metrics(
     """
     names, unit = np.unique(np.asarray(rated.units, dtype=str), return_inverse=True)
     pairs, whole = rated.pairs(), np.ones(len(unit), dtype=np.int64)
-    values = np.stack([measure(one, rated, pairs, whole) for one in scores.values()])
+    values = np.stack([measure(metric, rated, pairs, whole) for metric in scores.values()])
     random, even = generator(seed, "metrics", len(names), resamples), np.full(len(names), 1 / len(names))
     drawn = np.empty((resamples, *values.shape))
     for draw in range(resamples):
         weights = random.multinomial(len(names), even)[unit]
-        drawn[draw] = [measure(one, rated, pairs, weights) for one in scores.values()]
+        drawn[draw] = [measure(metric, rated, pairs, weights) for metric in scores.values()]
     bounds, gaps = _bounds(drawn), _bounds(drawn - drawn[:, :1])
     return {
         metric: {

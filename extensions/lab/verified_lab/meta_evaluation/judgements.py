@@ -63,13 +63,13 @@ def review(paths: Iterable[str | Path]) -> list[Judged]:
             key = (row["video"], float(row["start"]), float(row["end"]), row["desc_id"], kind, caption)
             grades.setdefault(key, []).append((row["reviewer"], grade))
     return [
-        Judged(video, caption, tuple(given), _majority(given), (start, end), kind, desc_id=desc_id)
-        for (video, start, end, desc_id, kind, caption), given in grades.items()
+        Judged(video, caption, tuple(answers), _majority(answers), (start, end), kind, desc_id=desc_id)
+        for (video, start, end, desc_id, kind, caption), answers in grades.items()
     ]
 
 
-def _majority(given: list[tuple[str, float]]) -> bool | None:
-    mean = sum(grade for _, grade in given) / len(given)
+def _majority(answers: list[tuple[str, float]]) -> bool | None:
+    mean = sum(grade for _, grade in answers) / len(answers)
     return None if mean == 0.5 else mean > 0.5
 
 
@@ -78,27 +78,27 @@ def plain(path: Path) -> list[Judged]:
 
     Rows of one caption of one clip are grades of several people.
     """
-    found: dict[object, Judged] = {}
+    judgements: dict[object, Judged] = {}
     for number, row in enumerate(read_jsonl(path, PLAIN), start=1):
         if problem := _plain_problem(row):
             raise InputError(problem, file=path, row=number, remedy="correct the row")
         span = (float(row["start"]), float(row["end"])) if "start" in row else None
-        given = ((str(row.get("person", "annotator")), float(row["grade"])),)
-        one = Judged(
+        grades = ((str(row.get("person", "annotator")), float(row["grade"])),)
+        judgement = Judged(
             row["video"],
             row["caption"],
-            given,
+            grades,
             row.get("right"),
             span,
             row.get("group", ""),
             tuple(row.get("references", ())),
             row.get("desc_id"),
         )
-        name = (one.clip, one.caption, one.desc_id)
-        if name in found:
-            one = Judged(**{**vars(one), "grades": found[name].grades + given})
-        found[name] = one
-    return [*found.values()]
+        name = (judgement.clip, judgement.caption, judgement.desc_id)
+        if name in judgements:
+            judgement = Judged(**{**vars(judgement), "grades": judgements[name].grades + grades})
+        judgements[name] = judgement
+    return [*judgements.values()]
 
 
 def _plain_problem(row: Row) -> str | None:
@@ -129,19 +129,21 @@ def as_moments(judged: Sequence[Judged], videos: Mapping[str, dict]) -> tuple[li
     moments: list[dict] = []
     place: dict[object, int] = {}
     of_caption: list[int | None] = []
-    for one in judged:
-        if one.video not in videos:
+    for judgement in judged:
+        if judgement.video not in videos:
             of_caption.append(None)
             continue
-        if one.clip not in place:
-            length = videos[one.video]["duration"]
-            start, end = one.span or (0.0, length)
+        if judgement.clip not in place:
+            length = videos[judgement.video]["duration"]
+            start, end = judgement.span or (0.0, length)
             end = min(end, length)
             if end <= start:
                 of_caption.append(None)
                 continue
-            place[one.clip] = len(moments)
-            coarse = one.references[0] if one.references else ""
-            moments.append({"desc_id": len(moments), "video": one.video, "start": start, "end": end, "caption": coarse})
-        of_caption.append(place[one.clip])
+            place[judgement.clip] = len(moments)
+            coarse = judgement.references[0] if judgement.references else ""
+            moments.append(
+                {"desc_id": len(moments), "video": judgement.video, "start": start, "end": end, "caption": coarse}
+            )
+        of_caption.append(place[judgement.clip])
     return moments, of_caption

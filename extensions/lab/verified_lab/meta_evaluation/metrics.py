@@ -29,10 +29,10 @@ def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
 
     Raises InputError if there is none.
     """
-    wanted = {one.video for one in judged}
-    paths = VideoFolder(folder, wanted).paths
+    names = {judgement.video for judgement in judged}
+    paths = VideoFolder(folder, names).paths
     rows = {}
-    for video in track(sorted(wanted & paths.keys()), "videos", len(wanted & paths.keys()), "videos"):
+    for video in track(sorted(names & paths.keys()), "videos", len(names & paths.keys()), "videos"):
         try:
             rows[video] = {"video": video, "path": str(paths[video]), **probe(paths[video])}
         except VideoError:
@@ -57,18 +57,22 @@ def evaluator_scores(judged: Sequence[Judged], videos: Mapping[str, dict], check
     scores = np.full(len(judged), np.nan)
     if not moments:
         return scores
-    graded = [Graded(place, one.caption, FAITHFUL, ()) for one, place in zip(judged, of_caption) if place is not None]
+    graded = [
+        Graded(place, judgement.caption, FAITHFUL, ())
+        for judgement, place in zip(judged, of_caption)
+        if place is not None
+    ]
     with tempfile.TemporaryDirectory(prefix="clips-") as folder:
         clips, index = f"{folder}/clips.npy", f"{folder}/clips.jsonl"
         size = model.size
         gather_clips(moments, [*videos.values()], size.frames, 1, size.image_size, None, clips, index)
         rows = read_jsonl(index)
         device = torch.device(visible_device())
-        found, values = confidences(model, {"judged": graded}, [open_clips(clips, rows)], [rows], device)["judged"]
-    known = {(one.desc_id, one.caption): float(value) for one, value in zip(found, values["z1"])}
-    for number, (one, place) in enumerate(zip(judged, of_caption)):
+        captions, values = confidences(model, {"judged": graded}, [open_clips(clips, rows)], [rows], device)["judged"]
+    score_of = {(row.desc_id, row.caption): float(value) for row, value in zip(captions, values["z1"])}
+    for number, (judgement, place) in enumerate(zip(judged, of_caption)):
         if place is not None:
-            scores[number] = known.get((place, one.caption), np.nan)
+            scores[number] = score_of.get((place, judgement.caption), np.nan)
     return scores
 
 
@@ -78,13 +82,13 @@ def clip_vectors(moments: Sequence[dict], videos: Mapping[str, dict], encoder: J
     for moment in moments:
         of_video.setdefault(moment["video"], []).append(moment)
     vectors = {}
-    for video, shown in track(of_video.items(), "frames seen", len(of_video), "videos"):
-        spans = [(moment["start"], moment["end"]) for moment in shown]
+    for video, own_moments in track(of_video.items(), "frames seen", len(of_video), "videos"):
+        spans = [(moment["start"], moment["end"]) for moment in own_moments]
         try:
             for number, frames, _ in frames_of_spans(videos[video]["path"], spans, count=FRAMES):
                 pictures = [fit(Image.fromarray(frame), encoder) for frame in frames]
                 if pictures:
-                    vectors[shown[number]["desc_id"]] = unit(encoder(np.stack(pictures)))
+                    vectors[own_moments[number]["desc_id"]] = unit(encoder(np.stack(pictures)))
         except VideoError:
             continue
     return vectors
@@ -104,41 +108,43 @@ class FrameMetrics:
 
     def cosines(self) -> np.ndarray:
         """[captions] cosine of caption and mean frame, from -1 to 1; CLIPScore is 2.5 times it, cut at 0."""
-        found = np.full(len(self.judged), np.nan)
+        cosines = np.full(len(self.judged), np.nan)
         texts = [self.judged[number].caption for number, _ in self.seen]
         sentences = whole_sentences(self.encoder, texts) if texts else []
         for (number, place), sentence in zip(self.seen, sentences):
-            found[number] = unit(sentence) @ unit(self.vectors[place].mean(axis=0))
-        return found
+            cosines[number] = unit(sentence) @ unit(self.vectors[place].mean(axis=0))
+        return cosines
 
     def agreements(self, sentence_model: str) -> np.ndarray:
         """[captions] agreement with the other captions of the clip, its first reference and its frames."""
-        found = np.full(len(self.judged), np.nan)
+        agreements = np.full(len(self.judged), np.nan)
         rows = [
             {"desc_id": place, "type": "", "candidate": number, "caption": self.judged[number].caption}
             for number, place in self.seen
         ]
         for row in agreement(self.moments, rows, self.vectors, self.encoder, sentence_model, 1):
-            found[row["candidate"]] = row["agreement"]
-        return found
+            agreements[row["candidate"]] = row["agreement"]
+        return agreements
 
 
 def scores_of_file(path: str | Path, judged: Sequence[Judged]) -> np.ndarray:
     """[captions] the ``score`` of the rows of a JSON Lines file, matched by video, caption and, if both have one,
     desc_id; NaN without a match. Raises InputError for a score that is not a number, and if no caption matches.
     """
-    known: dict[tuple[str, str, object], float] = {}
+    score_of: dict[tuple[str, str, object], float] = {}
     for number, row in enumerate(iterate_jsonl(path, ("video", "caption", "score")), start=1):
         if not finite(row["score"]) or not isinstance(row.get("desc_id"), int | None):
             raise InputError("'score' or 'desc_id' is not a number", file=path, row=number, remedy="correct the row")
         for desc_id in {row.get("desc_id"), None}:
-            known[str(row["video"]), str(row["caption"]), desc_id] = float(row["score"])
-    found = np.array([known.get((one.video, one.caption, one.desc_id), np.nan) for one in judged])
-    if np.isnan(found).all():
+            score_of[str(row["video"]), str(row["caption"]), desc_id] = float(row["score"])
+    scores = np.array(
+        [score_of.get((judgement.video, judgement.caption, judgement.desc_id), np.nan) for judgement in judged]
+    )
+    if np.isnan(scores).all():
         raise InputError(
             "has a score of no judged caption", file=path, remedy="rows need the video and caption of the judgements"
         )
-    return found
+    return scores
 
 
 ALL = "all"
@@ -146,14 +152,14 @@ ALL = "all"
 
 def rated(judged: Sequence[Judged]) -> Rated:
     """Grades as paired for the correlation; whole videos are resampled."""
-    people = sorted({who for one in judged for who, _ in one.grades})
-    given = [(who, place, grade) for place, one in enumerate(judged) for who, grade in one.grades]
-    right = [math.nan if one.right is None else float(one.right) for one in judged]
+    people = sorted({who for judgement in judged for who, _ in judgement.grades})
+    grades = [(who, place, grade) for place, judgement in enumerate(judged) for who, grade in judgement.grades]
+    right = [math.nan if judgement.right is None else float(judgement.right) for judgement in judged]
     return Rated(
-        grade_matrix(given, people, range(len(judged))),
+        grade_matrix(grades, people, range(len(judged))),
         np.array(right),
-        [one.clip for one in judged],
-        [one.video for one in judged],
+        [judgement.clip for judgement in judged],
+        [judgement.video for judgement in judged],
     )
 
 
@@ -168,13 +174,15 @@ def side_by_side(judged: Sequence[Judged], scores: Mapping[str, np.ndarray], res
     common = np.asarray(scored.all(axis=0))
     if not common.any():
         raise InputError("no judged caption has a score of every metric", remedy="see which metrics lack scores")
-    groups = sorted({one.group for one in judged})
+    groups = sorted({judgement.group for judgement in judged})
     chosen = {ALL: common}
     if len(groups) > 1:
-        chosen |= {group or "other": common & np.array([one.group == group for one in judged]) for group in groups}
+        chosen |= {
+            group or "other": common & np.array([judgement.group == group for judgement in judged]) for group in groups
+        }
     return {
         "captions": len(judged),
-        "people": len({who for one in judged for who, _ in one.grades}),
+        "people": len({who for judgement in judged for who, _ in judgement.grades}),
         "without_score": {name: int((~row).sum()) for name, row in zip(scores, scored)},
         "groups": {
             name: _group(judged, scores, members, resamples, seed) for name, members in chosen.items() if members.any()
@@ -185,14 +193,14 @@ def side_by_side(judged: Sequence[Judged], scores: Mapping[str, np.ndarray], res
 def _group(
     judged: Sequence[Judged], scores: Mapping[str, np.ndarray], chosen: np.ndarray, resamples: int, seed: int
 ) -> dict:
-    members = [one for one, keep in zip(judged, chosen) if keep]
-    known = [one.right for one in members if one.right is not None]
+    members = [judgement for judgement, keep in zip(judged, chosen) if keep]
+    verdicts = [judgement.right for judgement in members if judgement.right is not None]
     return {
         "captions": len(members),
-        "clips": len({one.clip for one in members}),
-        "videos": len({one.video for one in members}),
-        "right": sum(known),
-        "wrong": len(known) - sum(known),
+        "clips": len({judgement.clip for judgement in members}),
+        "videos": len({judgement.video for judgement in members}),
+        "right": sum(verdicts),
+        "wrong": len(verdicts) - sum(verdicts),
         "metrics": compare_metrics(
             {name: row[chosen] for name, row in scores.items()}, rated(members), resamples, seed
         ),

@@ -50,16 +50,16 @@ def measure_moments(
     for moment in moments:
         by_video.setdefault(moment["video"], []).append(moment)
     keys = {video: _key(described[video], own) for video, own in by_video.items()}
-    known, found = earlier.known(keys.values()), dict[str, list[dict]]()
+    cached_keys, rows_of = earlier.known(keys.values()), dict[str, list[dict]]()
     for video, own in track(by_video.items(), "quality", len(by_video), "videos"):
         key = keys[video]
-        found[video] = earlier.videos[key] if key in known else _measure(described[video], own, settings)
+        rows_of[video] = earlier.videos[key] if key in cached_keys else _measure(described[video], own, settings)
     rows = {
         id(moment): {"desc_id": moment["desc_id"], **{name: moment[name] for name in ("video", "start", "end")}, **row}
         for video, own in by_video.items()
-        for moment, row in zip(own, found[video])
+        for moment, row in zip(own, rows_of[video])
     }
-    earlier.keep({keys[video]: measured for video, measured in found.items()}, link=False)
+    earlier.keep({keys[video]: measured for video, measured in rows_of.items()}, link=False)
     return [rows[id(moment)] for moment in moments]
 
 
@@ -86,7 +86,7 @@ def _measure(video: dict, moments: list[dict], settings: Quality) -> list[dict[s
 def measure_frames(frames: np.ndarray) -> dict[str, Any]:
     """The measures of pictures uint8 RGB [T, H, W, 3] in their order; `motion` is None of a single one."""
     greys = [_small_grey(frame) for frame in frames]
-    changes = [float(cv2.absdiff(one, other).mean()) for one, other in itertools.pairwise(greys)]
+    changes = [float(cv2.absdiff(before, after).mean()) for before, after in itertools.pairwise(greys)]
     dark = [float((grey <= BLACK_GREY).mean()) >= BLACK_PIXELS for grey in greys]
     sharp = statistics.median(float(cv2.Laplacian(grey, cv2.CV_64F).var()) for grey in greys)
     return {

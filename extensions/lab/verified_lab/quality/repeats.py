@@ -34,16 +34,16 @@ def repeated(measured: Iterable[Mapping[str, Any]], least: float) -> dict[int, t
     """
     hashes: dict[int, int] = {}
     bands: dict[tuple[int, str], list[int]] = {}
-    found: dict[int, tuple[int, float]] = {}
+    repeats: dict[int, tuple[int, float]] = {}
     for desc_id, code in sorted((row["desc_id"], row["hash"]) for row in measured if row["hash"]):
         places = [(place, code[place : place + BAND]) for place in range(0, len(code), BAND)]
         near = {other for place in places for other in bands.get(place, ())}
         bits = int(code, 16)
         differing, other = min((((bits ^ hashes[other]).bit_count(), other) for other in near), default=(BITS, 0))
         if (share := 1 - differing / BITS) > least:
-            found[desc_id] = (other, round(share, 4))
+            repeats[desc_id] = (other, round(share, 4))
             continue
         hashes[desc_id] = bits
         for place in places:
             bands.setdefault(place, []).append(desc_id)
-    return found
+    return repeats

@@ -59,11 +59,11 @@ def refusal(row: dict, quality: Quality) -> dict[str, str | None]:
             continue
         least = name.startswith("min_")
         if value is None and least and measure in ("loudness", "speech"):
-            found = "no sound" if measure == "loudness" else "no transcript"
-            return {"reason": reason, "detail": f"{found}, and {name} is {limit:g}"}
+            measurement = "no sound" if measure == "loudness" else "no transcript"
+            return {"reason": reason, "detail": f"{measurement}, and {name} is {limit:g}"}
         if value is not None and (value < limit if least else value > limit):
-            found = f"{measure} {value:g}" + (f" to moment {row['repeats']}" if measure == "alike" else "")
-            return {"reason": reason, "detail": f"{found}, and {name} is {limit:g}"}
+            measurement = f"{measure} {value:g}" + (f" to moment {row['repeats']}" if measure == "alike" else "")
+            return {"reason": reason, "detail": f"{measurement}, and {name} is {limit:g}"}
     return {"reason": None, "detail": None}
 
 

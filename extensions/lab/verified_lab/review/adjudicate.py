@@ -45,15 +45,15 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     was corrected. `drawn` have video, split, duration, time, text, reviewers and when. `judged` are [score, right] of
     each caption that the outcome calls true or false, for `precision_threshold`.
     """
-    known = {moment["desc_id"]: moment for moment in moments}
+    by_id = {moment["desc_id"]: moment for moment in moments}
     of_video = defaultdict(list)
-    for moment in known.values():
+    for moment in by_id.values():
         of_video[moment["video"]].append(moment)
     rows = [_follow_moment(row, of_video.get(row["video"], ())) for row in decisions]
     latest: dict[tuple, dict] = {}
     raised: dict[tuple, list[dict]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["when"]):
-        _state(row, *_decision_state(row, known, groups))
+        _state(row, *_decision_state(row, by_id, groups))
         name = (row["desc_id"], row["reviewer"])
         if row["decision"] in ADDITIONAL and row["state"] in (FLAGGED, APPLIED):
             raised[name].append(row)
@@ -80,8 +80,8 @@ def adjudicate(decisions: Iterable[dict], moments: Iterable[Mapping], groups: Ma
     drawn = _drawn(
         [row for decisions_of in raised.values() for row in decisions_of if row["decision"] == "draw"], of_video
     )
-    found = {"outcomes": outcomes, "drawn": drawn, "decisions": rows, "conflicts": conflicts, "flags": flags}
-    return {**found, "judged": judged}
+    result = {"outcomes": outcomes, "drawn": drawn, "decisions": rows, "conflicts": conflicts, "flags": flags}
+    return {**result, "judged": judged}
 
 
 def _drawn(rows: Iterable[dict], of_video: Mapping[str, list[Mapping]]) -> list[dict]:
@@ -89,11 +89,11 @@ def _drawn(rows: Iterable[dict], of_video: Mapping[str, list[Mapping]]) -> list[
     drawn: list[dict] = []
     for row in sorted(rows, key=lambda row: row["when"]):
         near = (
-            one
-            for one in drawn
-            if one["video"] == row["video"]
-            and tiou(*one["time"], *row["time"]) >= SAME_SPAN
-            and (row["reviewer"] not in one["reviewers"] or one["text"] == row["text"].strip())
+            item
+            for item in drawn
+            if item["video"] == row["video"]
+            and tiou(*item["time"], *row["time"]) >= SAME_SPAN
+            and (row["reviewer"] not in item["reviewers"] or item["text"] == row["text"].strip())
         )
         if first := next(near, None):
             if first["text"] == row["text"].strip():
@@ -101,10 +101,10 @@ def _drawn(rows: Iterable[dict], of_video: Mapping[str, list[Mapping]]) -> list[
             else:
                 _state(row, OUTVOTED, f"drawn already by {first['reviewers'][0]}")
             continue
-        known = of_video[row["video"]][0]
+        moment = of_video[row["video"]][0]
         drawn.append(
             {
-                **{key: known[key] for key in ("video", "split", "duration")},
+                **{key: moment[key] for key in ("video", "split", "duration")},
                 "time": row["time"],
                 "text": row["text"].strip(),
                 "reviewers": [row["reviewer"]],
@@ -124,11 +124,11 @@ def _follow_moment(row: Mapping, moments: Iterable[Mapping]) -> dict:
     If a moments file gives no `desc_id`, rows are counted, and a row inserted at its top shifts all numbers. The
     displayed moment is found by its content id.
     """
-    moments, found = list(moments), dict(row)
+    moments, decision = list(moments), dict(row)
     desc_id = _find(moments, row)
     if desc_id in (None, row["desc_id"]):
-        return found
-    return {**found, "desc_id": desc_id, "shown_as": row["desc_id"]}
+        return decision
+    return {**decision, "desc_id": desc_id, "shown_as": row["desc_id"]}
 
 
 def _find(moments: Iterable[Mapping], row: Mapping) -> int | None:
@@ -146,9 +146,9 @@ def _is_in_place(row: Mapping, moment: Mapping) -> bool:
     return moment["video"] == row["video"] and all(abs(moment[key] - row[key]) <= TOLERANCE for key in ("start", "end"))
 
 
-def _decision_state(row: Mapping, known: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
+def _decision_state(row: Mapping, by_id: Mapping[int, Mapping], groups: Mapping[int, list[dict]]) -> tuple[str, str]:
     """The state of a decision, if the decision itself determines it, and the reason."""
-    moment = known.get(row["desc_id"])
+    moment = by_id.get(row["desc_id"])
     if moment is None:
         return UNKNOWN, "no moment of this number is in the corpus"
     if row["decision"] == "flag":

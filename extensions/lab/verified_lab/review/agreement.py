@@ -22,7 +22,7 @@ def agreement(decisions: Iterable[dict]) -> dict:
         if row["decision"] in CODE and row["state"] in (APPLIED, OUTVOTED, OPEN):
             by_moment[row["desc_id"]][row["reviewer"]] = CODE[row["decision"]]
     reviewers = sorted({name for codes in by_moment.values() for name in codes})
-    pairs = [one == two for codes in by_moment.values() for one, two in combinations(codes.values(), 2)]
+    pairs = [first == second for codes in by_moment.values() for first, second in combinations(codes.values(), 2)]
     grades = ((name, moment, code) for moment, codes in by_moment.items() for name, code in codes.items())
     return {
         "reviewers": reviewers,

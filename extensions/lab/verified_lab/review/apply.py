@@ -16,8 +16,8 @@ ENOUGH_JUDGED = 10
 """Fewest judged captions at or above a score for its precision to count."""
 
 
-def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> float:
-    """The lowest score at or above which at least a share `wanted` of the judged captions is right.
+def precision_threshold(judged: Iterable[tuple[float, bool]], precision: float) -> float:
+    """The lowest score at or above which at least a share `precision` of the judged captions is right.
 
     Raises InputError where no score with at least ENOUGH_JUDGED captions at or above it reaches that.
     """
@@ -26,11 +26,11 @@ def precision_threshold(judged: Iterable[tuple[float, bool]], wanted: float) -> 
     for count, (score, true) in enumerate(listed, start=1):
         right += true
         last = count == len(listed) or listed[count][0] < score  # captions of equal score are treated equally
-        if last and count >= ENOUGH_JUDGED and right / count >= wanted:
+        if last and count >= ENOUGH_JUDGED and right / count >= precision:
             lowest = score
     if lowest is None:
         raise InputError(
-            f"no score keeps {wanted:.0%} of the reviewed captions right ({len(listed)} are judged, "
+            f"no score keeps {precision:.0%} of the reviewed captions right ({len(listed)} are judged, "
             f"{sum(true for _, true in listed)} of them right; {ENOUGH_JUDGED} are the least above a score)",
             remedy="review more captions, lower review.min_precision, or set annotations.min_score by hand",
         )

@@ -47,15 +47,15 @@ def read_decisions(paths: Iterable[str | os.PathLike]) -> list[dict]:
 
     Raises InputError, with file and row, for a row that no page writes.
     """
-    decisions, seen = [], set()
+    decisions, names = [], set()
     for path in paths:
         for number, row in enumerate(iterate_jsonl(path, KEYS), start=1):
             require_version(row["version"], VERSION, f"decision in row {number}", path, AGAIN)
             if problem := decision_problem(row):
                 raise InputError(problem, file=path, row=number, remedy=AGAIN)
             name = repr(sorted(row.items(), key=lambda item: item[0]))
-            if name not in seen:
-                seen.add(name)
+            if name not in names:
+                names.add(name)
                 decisions.append({**row, "file": str(path), "row": number})
     return decisions
 

@@ -69,13 +69,13 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
     ``doubt``: by the score of the chosen caption, lowest first, each followed by its near-duplicates of the same video;
     equal scores and ``corpus``: as in the corpus.
     """
-    shown = []
+    items = []
     for moment in moments:
         choice = choose(groups[moment["desc_id"]])
         if isinstance(choice, str):
             continue
         group = groups[moment["desc_id"]]
-        shown.append(
+        items.append(
             {
                 **{key: moment[key] for key in ("desc_id", "video", "split")},
                 **{key: round(moment[key], 3) for key in ("start", "end", "duration")},
@@ -94,7 +94,7 @@ def queue(moments: Iterable[dict], groups: Mapping[int, list[dict]], order: str)
                 ],
             }
         )
-    return _near_together(sorted(shown, key=lambda item: item["score"])) if order == "doubt" else shown
+    return _near_together(sorted(items, key=lambda item: item["score"])) if order == "doubt" else items
 
 
 def _near_together(items: list[dict]) -> list[dict]:
@@ -102,23 +102,25 @@ def _near_together(items: list[dict]) -> list[dict]:
     groups: list[list[dict]] = []
     of_video: dict[str, list[list[dict]]] = defaultdict(list)
     for item in items:
-        found = next((group for group in of_video[item["video"]] if any(_near(item, one) for one in group)), None)
-        if found is None:
-            groups.append(found := [])
-            of_video[item["video"]].append(found)
-        found.append(item)
+        cluster = next(
+            (group for group in of_video[item["video"]] if any(_near(item, neighbour) for neighbour in group)), None
+        )
+        if cluster is None:
+            groups.append(cluster := [])
+            of_video[item["video"]].append(cluster)
+        cluster.append(item)
     return [{**item, "near": len(group)} if len(group) > 1 else item for group in groups for item in group]
 
 
 def _near(item: Mapping, other: Mapping) -> bool:
-    one, two = (same(each["candidates"][each["chosen"]]["caption"]) for each in (item, other))
-    return one == two or tiou(item["start"], item["end"], other["start"], other["end"]) >= NEAR
+    first, second = (same(each["candidates"][each["chosen"]]["caption"]) for each in (item, other))
+    return first == second or tiou(item["start"], item["end"], other["start"], other["end"]) >= NEAR
 
 
 def pages(
     dataset: str,
     title: str,
-    shown: list[dict],
+    all_items: list[dict],
     videos: list[dict],
     moments: int,
     side: int,
@@ -133,11 +135,11 @@ def pages(
     order them. `rules` as of `text_rules`.
     """
     rules = list(rules)
-    shown = [
+    all_items = [
         {**item, "clip": [max(0.0, item["start"] - context), min(item["duration"], item["end"] + context)]}
-        for item in shown
+        for item in all_items
     ]
-    shares = [shown[first : first + moments] for first in range(0, len(shown), moments)]
+    shares = [all_items[first : first + moments] for first in range(0, len(all_items), moments)]
     for number, items in enumerate(shares, start=1):
         clips = clips_of(((item["desc_id"], item["video"], *item["clip"]) for item in items), videos, side)
         review = {

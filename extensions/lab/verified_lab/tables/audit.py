@@ -34,7 +34,7 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
         path = Path(file)
         of_name[path.stem][key_of("/".join(path.parts[1:-2]))] = file
     summaries = {key: read_json(file) for key, file in of_name["summary"].items()}
-    found = [_numbers(settings, summaries)]
+    sheets = [_numbers(settings, summaries)]
     flagged = {
         key: {(row["split"], row["id"]) for row in read_jsonl(file)} for key, file in of_name["findings"].items()
     }
@@ -42,10 +42,10 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
     if clean:
         note = "In brackets: 95 % interval over test videos, drawn with all of their queries, and over trainings."
         header = ("Data set", "Method", "Train", "Test", "Queries", "n", *METRICS)
-        found.append(
+        sheets.append(
             Table("audit-clean", "recall on all queries and on those without findings", header, clean, (note,))
         )
-    return found
+    return sheets
 
 
 def _numbers(settings: Shown, summaries: dict[str, dict]) -> Table:
@@ -73,10 +73,10 @@ def _recall(settings: Shown, collection: Collection, key: str, flagged: set[tupl
             if not chosen.any():
                 continue
             values = np.stack([100 * answers.values[metric][:, chosen] for metric in METRICS], axis=2)
-            found = mean_interval(values, answers.video[chosen], top=100)
+            intervals = mean_interval(values, answers.video[chosen], top=100)
             cells = [
                 estimate(value, low, high, len(run.folders))
-                for value, low, high in zip(found.value, found.low, found.high)
+                for value, low, high in zip(intervals.value, intervals.low, intervals.high)
             ]
             title = settings.datasets[key].title
             rows.append([title, TITLES.get(model, model), trained, tested, name, int(chosen.sum()), *cells])
