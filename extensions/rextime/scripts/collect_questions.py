@@ -14,9 +14,9 @@ with job(snakemake) as log:
     rows = sorted((row for path in snakemake.input.questions for row in read_jsonl(path)), key=lambda row: row["qid"])
     to_mark = [row for path in snakemake.input.to_mark for row in read_jsonl(path)]
     to_review = sorted([*rows, *to_mark], key=lambda row: row["qid"])
-    for paths, shown in ((snakemake.output.splits, rows), (snakemake.output.to_review, to_review)):
+    for paths, questions in ((snakemake.output.splits, rows), (snakemake.output.to_review, to_review)):
         for path in paths:
-            write_jsonl(path, (row for row in shown if row["split"] == Path(path).stem))
+            write_jsonl(path, (row for row in questions if row["split"] == Path(path).stem))
     write_json(snakemake.output.statistics, benchmark_statistics(rows))
     write_json(snakemake.output.counts, add_counts(_numbers(path) for path in snakemake.input.counts))
     log.info("%d questions, %d more once people mark them", len(rows), len(to_mark))

@@ -13,7 +13,7 @@ with job(snakemake, snakemake.params.threads) as log:
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)
     videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
-    shown = Shown(videos, params.frames, generation.frame_side)
+    clips = Shown(videos, params.frames, generation.frame_side)
     files = {"questions": inputs.questions, **dict(snakemake.output.items())}
-    card = fine_tune(read_jsonl(inputs.questions), shown, generation, received(Lora, params.lora), params.seed, files)
+    card = fine_tune(read_jsonl(inputs.questions), clips, generation, received(Lora, params.lora), params.seed, files)
     log.info("%d questions, %d without a video left out", card["questions"], card["questions_left_out"])

@@ -20,7 +20,7 @@ with job(snakemake, snakemake.params.search["retrieval"]["threads"]) as log:
     encoder, _ = source_of(params.encoder, params.revision, inputs.weights)
     files = {"checkpoint": inputs.checkpoint, "video": inputs.video, "text": outputs.text}
     name, search = snakemake.wildcards.published, received(Settings, params.search)
-    found, facts = ground_as_published(name, rows, files, encoder, search)
-    write_jsonl(outputs.submission, submission_rows(found))
+    answers, facts = ground_as_published(name, rows, files, encoder, search)
+    write_jsonl(outputs.submission, submission_rows(answers))
     write_json(outputs.facts, facts)
     log.info("%d questions, %d of them about videos without features", facts["questions"], facts["without_features"])

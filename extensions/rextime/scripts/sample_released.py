@@ -9,8 +9,8 @@ with job(snakemake) as log:
     from verified_rextime.config import ReleasedQuestions
     from verified_rextime.rows import choose, read_questions
 
-    given = received(ReleasedQuestions, snakemake.params.given)
-    questions = read_questions(given.questions, given.scored)
-    chosen = {question.qid for question in choose(questions, given, snakemake.params.seed)}
-    write_jsonl(snakemake.output.sample, (row for _, qid, row in rows_by_id(given.questions, "qid") if qid in chosen))
+    section = received(ReleasedQuestions, snakemake.params.given)
+    questions = read_questions(section.questions, section.scored)
+    chosen = {question.qid for question in choose(questions, section, snakemake.params.seed)}
+    write_jsonl(snakemake.output.sample, (row for _, qid, row in rows_by_id(section.questions, "qid") if qid in chosen))
     log.info("%d of %d questions", len(chosen), len(questions))

@@ -13,17 +13,17 @@ with job(snakemake):
 
     inputs, params = snakemake.input, snakemake.params
     statistics = released_statistics(params.released)
-    shown = [tables.cost_table(received(Prices, params.prices))]
+    sheets = [tables.cost_table(received(Prices, params.prices))]
     if inputs.sources:
-        shown.append(tables.sources_table(read_json(inputs.sources[0])))
-        shown.append(tables.generation_table(read_json(inputs.counts[0])))
+        sheets.append(tables.sources_table(read_json(inputs.sources[0])))
+        sheets.append(tables.generation_table(read_json(inputs.counts[0])))
         statistics = read_json(inputs.statistics[0]) | statistics
-    shown.append(tables.questions_table(statistics))
+    sheets.append(tables.questions_table(statistics))
     if inputs.results:
         results = read_json(inputs.results[0])
-        shown.append(tables.results_table(results, read_published(inputs.published, "rextime")))
+        sheets.append(tables.results_table(results, read_published(inputs.published, "rextime")))
         if (by_kind := tables.kinds_table(results)) is not None:
-            shown.append(by_kind)
+            sheets.append(by_kind)
     if params.free:
-        shown.append(tables.free_table(params.free, params.video_lmm))
-    write_table_json(snakemake.output.tables, shown)
+        sheets.append(tables.free_table(params.free, params.video_lmm))
+    write_table_json(snakemake.output.tables, sheets)

@@ -53,13 +53,13 @@ def take_test(
     no_options = without_options(questions)
     tested = [row for row in questions if row["options"] or no_options]
     tested.sort(key=lambda row: (row["vid"], row["qid"]))
-    shown = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
+    items = [{"item": row["qid"], "video": row["vid"]} for row in tested if row["vid"] in videos]
     rows = {row["qid"]: row for row in tested}
     failures = [{"qid": row["qid"], "reason": "video-not-usable"} for row in tested if row["vid"] not in videos]
     task = tasks_for(protocol, questions)[0]
-    slots = [_slots(rows[item["item"]], task, frames) for item in shown]
-    calls = whole_video_calls(task, shown, slots, videos, session, frames)
-    answered = dict(zip((item["item"] for item in shown), session.ask(task, calls, len(calls))))
+    slots = [_slots(rows[item["item"]], task, frames) for item in items]
+    calls = whole_video_calls(task, items, slots, videos, session, frames)
+    answered = dict(zip((item["item"] for item in items), session.ask(task, calls, len(calls))))
     if protocol == FREE:
         texts = {qid: outcome.parsed.sections.get("text") for qid, outcome in answered.items()}
         failures += [_failure(qid, outcome) for qid, outcome in answered.items() if texts[qid] is None]

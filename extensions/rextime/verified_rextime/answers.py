@@ -37,8 +37,8 @@ def collect_answers(arguments: argparse.Namespace) -> None:
     }
     if key["tool"] == "human":
         summary["performance"] = _performance(people.human_submissions(answers, key), key, target)
-    given = ", ".join(map(str, arguments.files))
-    with _written_from(given):
+    files = ", ".join(map(str, arguments.files))
+    with _written_from(files):
         write_jsonl(target / "answers.jsonl", answers)
         write_jsonl(target / "log.jsonl", logs)
         write_jsonl(target / "items.jsonl", rows)

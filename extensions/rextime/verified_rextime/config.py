@@ -231,14 +231,14 @@ class Rextime(Section):
             if submission.questions in self.released and not self.released[submission.questions].scored:
                 raise ValueError(f"submissions.{name}: {submission.questions!r} is not scored")
             if submission.questions not in splits | self.released.keys():
-                known = ", ".join(sorted(splits | self.released.keys())) or "none"
-                raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {known}")
+                choices = ", ".join(sorted(splits | self.released.keys())) or "none"
+                raise ValueError(f"submissions.{name}: unknown questions {submission.questions!r}; known: {choices}")
         return self
 
     @model_validator(mode="after")
     def features_for_published_weights(self):
-        for name, given in self.published.items():
-            if given.video is None and not any(source.dataset for source in self.sources.values()):
+        for name, grounder in self.published.items():
+            if grounder.video is None and not any(source.dataset for source in self.sources.values()):
                 raise ValueError(f"published.{name}: no source is a data set; name a feature file in its `video`")
         return self
 
@@ -251,7 +251,7 @@ class Rextime(Section):
 
     @model_validator(mode="after")
     def videos_to_learn_from(self):
-        taught = any(one.has_videos and one.split == "train" for one in self.sources.values())
+        taught = any(source.has_videos and source.split == "train" for source in self.sources.values())
         if "fine_tuned_video_lmm" in self.models and not ("video_lmm" in self.models and taught):
             raise ValueError(
                 "models: fine_tuned_video_lmm needs `video_lmm` and a source with videos {split: train, …}"
@@ -260,13 +260,13 @@ class Rextime(Section):
 
     @model_validator(mode="after")
     def check_models(self):
-        watched = [name for name, given in self.released.items() if given.videos]
+        watched = [name for name, entry in self.released.items() if entry.videos]
         if self.released and not self.sources and "video_lmm" in self.models and not watched:
             raise ValueError("models: video_lmm has no questions; name the folder of videos in released.NAME.videos")
-        for name, given in self.released.items():
-            if not given.scored and (truth := [name for name in self.protocols if name.endswith("true_span")]):
+        for name, entry in self.released.items():
+            if not entry.scored and (truth := [name for name in self.protocols if name.endswith("true_span")]):
                 raise ValueError(f"protocols: {truth[0]} needs true spans, and {name!r} is not scored")
-            if not given.scored and not given.videos:
+            if not entry.scored and not entry.videos:
                 raise ValueError(f"released.{name}: neither scored nor answered; name its `videos`")
         return self
 
@@ -278,8 +278,8 @@ def check(settings: Config) -> None:
         if source.dataset is None:
             continue
         if source.dataset not in settings.datasets:
-            known = ", ".join(settings.datasets) or "none"
-            raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {known}")
+            choices = ", ".join(settings.datasets) or "none"
+            raise ValueError(f"rextime.sources.{name}: unknown data set {source.dataset!r}; known: {choices}")
         if not settings.datasets[source.dataset].source.has_videos:
             raise ValueError(f"rextime.sources.{name}: the data set {source.dataset!r} has no videos")
     lmm = settings.generation.video_lmm

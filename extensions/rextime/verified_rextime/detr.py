@@ -154,14 +154,14 @@ class DecoderLayer(nn.Module):
         query = self.sa_qcontent_proj(x) + self.sa_qpos_proj(place)
         key = self.sa_kcontent_proj(x) + self.sa_kpos_proj(place)
         everything = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-        seen = self.self_attn.combine(self.self_attn.shares(query, key, everything), self.sa_v_proj(x))
-        x = self.norm1(self._joined(x, seen))
+        context = self.self_attn.combine(self.self_attn.shares(query, key, everything), self.sa_v_proj(x))
+        x = self.norm1(self._joined(x, context))
         query, key, location = self.ca_qcontent_proj(x), self.ca_kcontent_proj(clips), self.ca_kpos_proj(positions)
         if self.ca_qpos_proj is not None:
             query, key = query + self.ca_qpos_proj(place), key + location
         query, key = self._side_by_side(query, self.ca_qpos_sine_proj(sine)), self._side_by_side(key, location)
-        seen = self.cross_attn.combine(self.cross_attn.shares(query, key, mask), self.ca_v_proj(clips))
-        x = self.norm2(self._joined(x, seen))
+        context = self.cross_attn.combine(self.cross_attn.shares(query, key, mask), self.ca_v_proj(clips))
+        x = self.norm2(self._joined(x, context))
         return self.norm3(self._joined(x, self.linear2(self.dropout(self.activation(self.linear1(x))))))
 
     def _joined(self, x: Tensor, branch: Tensor) -> Tensor:
@@ -191,7 +191,7 @@ class WindowDecoder(nn.Module):
         """
         reference = windows.sigmoid().expand(len(clips), -1, -1)
         x = clips.new_zeros(*reference.shape[:2], clips.shape[2])
-        contents, given = [], [reference]
+        contents, references = [], [reference]
         for number, layer in enumerate(self.layers):
             sine = torch.cat([sines(reference[..., side] * 2 * pi, self.half_width) for side in range(2)], dim=2)
             place = self.ref_point_head(sine)
@@ -200,6 +200,6 @@ class WindowDecoder(nn.Module):
             x = layer(x, clips, mask, positions, place, sine)
             contents.append(self.norm(x))
             moved = (self.bbox_embed(x) + inverse_sigmoid(reference)).sigmoid()
-            given.append(moved)
+            references.append(moved)
             reference = moved.detach()
-        return torch.stack(contents), torch.stack(given[:-1])
+        return torch.stack(contents), torch.stack(references[:-1])

@@ -61,13 +61,13 @@ def evaluate(
     evaluator does with match_number=False: missing ones are left out of the denominator instead of counting as wrong.
     """
     ids = [question.qid for question in questions]
-    found = match(ids, predictions, partial, source, "questions", "row")
+    pairing = match(ids, predictions, partial, source, "questions", "row")
     if mode != "grounding" and (without := [q.qid for q in questions if q.answer is None]):
         raise InputError(
             f"the questions have no letter for {list_some(without)}", remedy="--mode grounding scores windows alone"
         )
     scores = score(questions, predictions, mode)
-    return Evaluation(official_result(scores), scores, (*found.notes(), *_notes(questions, predictions, scores)))
+    return Evaluation(official_result(scores), scores, (*pairing.notes(), *_notes(questions, predictions, scores)))
 
 
 def _notes(questions, predictions, scores):
@@ -97,10 +97,10 @@ def compare(first: Scores, second: Scores) -> list[dict]:
     ours, theirs = measures(first), measures(second)
     rows = []
     for name in (name for name in ours if name in theirs):
-        found = compare_paired(ours[name][None], theirs[name][None], first.videos, top_of(name))
-        low, high = (None if np.isnan(bound) else bound for bound in (found.low, found.high))
-        row = {"measure": name, "difference": found.value, "low": low, "high": high}
-        rows.append(row if name == "mIoU" else row | {"only_first": found.wins, "only_second": found.losses})
+        test = compare_paired(ours[name][None], theirs[name][None], first.videos, top_of(name))
+        low, high = (None if np.isnan(bound) else bound for bound in (test.low, test.high))
+        row = {"measure": name, "difference": test.value, "low": low, "high": high}
+        rows.append(row if name == "mIoU" else row | {"only_first": test.wins, "only_second": test.losses})
     return rows
 
 

@@ -152,7 +152,7 @@ def _item(source: str, form: str, tail: str, video: str, duration: float) -> dic
     return {"item": f"{source}/{video}{tail}", "source": source, "form": form, "video": video, "duration": duration}
 
 
-def count(kind: str, given: int, rejected: Iterable[Rejection]) -> dict:
-    """`given`, `kept` and `rejected` by reason of one kind of thing; kept and rejected sum to given."""
+def count(kind: str, total: int, rejected: Iterable[Rejection]) -> dict:
+    """`given`, `kept` and `rejected` by reason of one kind of thing; kept and rejected sum to `total`."""
     reasons = Counter(rejection.reason for rejection in rejected if rejection.what == kind)
-    return {"given": given, "kept": given - sum(reasons.values()), "rejected": dict(sorted(reasons.items()))}
+    return {"given": total, "kept": total - sum(reasons.values()), "rejected": dict(sorted(reasons.items()))}

@@ -82,7 +82,7 @@ class Shown:
 
 def fine_tune(
     questions: list[dict],
-    shown: Shown,
+    clips: Shown,
     generation: Generation,
     lora: Lora,
     seed: int,
@@ -94,7 +94,7 @@ def fine_tune(
     Questions whose video is not available are omitted, and the card counts them. One thread of a CPU gives the same
     bytes for the same seed, also after a kill. Raises InputError without any usable question.
     """
-    taught = [row for row in questions if row["vid"] in shown.videos and row["relevant_windows"]]
+    taught = [row for row in questions if row["vid"] in clips.videos and row["relevant_windows"]]
     if not taught:
         raise InputError(
             "no question of train has a video to learn from",
@@ -105,14 +105,17 @@ def fine_tune(
     engine = Transformers(role, generation.threads)
     adapters = adapted(engine, lora, seed)
     forms = read_prompts(generation.prompts, (LOCATE, SCORING))
-    lessons = {row["qid"]: lessons_of(row, forms, shown.frames) for row in taught}
+    lessons = {row["qid"]: lessons_of(row, forms, clips.frames) for row in taught}
     plan = steps_of([row["qid"] for row in taught], lora, seed)
-    last_clip = lru_cache(maxsize=1)(shown.clip)
+    last_clip = lru_cache(maxsize=1)(clips.clip)
 
     def batches(first: int) -> Iterator[Iterable[tuple[Lesson, int]]]:
         for qids in islice(plan, first, None):
             due = [lesson for qid in qids for lesson in lessons[qid]]
-            yield ((replace(one, request=replace(one.request, **last_clip(one.video))), len(due)) for one in due)
+            yield (
+                (replace(lesson, request=replace(lesson.request, **last_clip(lesson.video))), len(due))
+                for lesson in due
+            )
 
     def losses(batch: tuple[Lesson, int], step: int) -> tuple[Tensor, Mapping[str, Tensor | float]]:
         lesson, lessons_in_step = batch
@@ -128,12 +131,12 @@ def fine_tune(
         return {"step": step + 1, "lessons": len(terms), "loss": round(mean, 6), "learning_rate": rate(step)}
 
     settings = {"lora": lora.model_dump(mode="json"), "model": deciding(role)}
-    settings |= {"frames": shown.frames, "side": shown.side, "seed": seed, "threads": generation.threads}
+    settings |= {"frames": clips.frames, "side": clips.side, "seed": seed, "threads": generation.threads}
     owner = fingerprint(
         modules_digest("verified_rextime.fine_tune_lmm"),
         settings,
         [files["questions"]],
-        videos=sorted((row["vid"], shown.videos[row["vid"]]["sha256"]) for row in taught),
+        videos=sorted((row["vid"], clips.videos[row["vid"]]["sha256"]) for row in taught),
         prompts=[[lesson.request.prompt for lesson in both] for both in lessons.values()],
     )
     state = TrainingState(Path(files["adapter"]).with_name("unfinished.safetensors"), owner, SECONDS_BETWEEN_STATES)
@@ -161,8 +164,8 @@ def fine_tune(
         **{name: getattr(lora, name) for name in ("rank", "alpha", "epochs", "batch", "learning_rate", "precision")},
         "targets": list(lora.targets),
         "seed": seed,
-        "frames": shown.frames,
-        "frame_side": shown.side,
+        "frames": clips.frames,
+        "frame_side": clips.side,
         "questions": len(taught),
         "questions_left_out": len(questions) - len(taught),
         "questions_sha256": file_digest(files["questions"]),
@@ -200,7 +203,7 @@ def lessons_of(row: Mapping, forms: Mapping[str, Prompt], frames: int) -> tuple[
     continued = continuation(span, row["answer"])
     shared = {"question": row["query"], "frame_number": str(frames)}
     slots = {LOCATE: shared | {"duration": f"{row['duration']:g}"}, SCORING: shared | {"continuation": continued}}
-    locate, answer = (Request(task.name, forms[task.name].fill(given), given) for task, given in slots.items())
+    locate, answer = (Request(task.name, forms[task.name].fill(values), values) for task, values in slots.items())
     return (
         Lesson(row["qid"], row["vid"], locate, f"{continued.partition(',')[0]}."),
         Lesson(row["qid"], row["vid"], replace(answer, prompt=before_continuation(answer)), continued),

@@ -39,8 +39,8 @@ def _questions(arguments: argparse.Namespace) -> None:
     note(evaluation.notes)
     intervals = evaluation.intervals()
     if arguments.json:
-        shown = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
-        print(json.dumps(shown | {"notes": evaluation.notes}, indent=1))
+        document = {"result": evaluation.result, "questions": len(evaluation.scores), "intervals": intervals}
+        print(json.dumps(document | {"notes": evaluation.notes}, indent=1))
         return
     scores = evaluation.scores
     print(

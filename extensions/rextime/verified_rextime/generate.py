@@ -45,9 +45,9 @@ class Pair:
         """Captions that the listing for sequences is shown: the item's own, or the two events in their order."""
         if self.item["form"] == "captions":
             return self.item["events"]
-        known, (start, end) = next((number, span) for number, span in enumerate(self.spans) if span is not None)
+        position, (start, end) = next((number, span) for number, span in enumerate(self.spans) if span is not None)
         spans = [(0.0, start), (end, self.item["duration"])]
-        spans[known] = (start, end)
+        spans[position] = (start, end)
         return [
             {"start": span[0], "end": span[1], "caption": event}
             for event, span in zip(self.events, (spans[0], spans[1]))

@@ -77,7 +77,7 @@ def protocols(settings: Config) -> list[str]:
 
 def answered(settings: Config) -> list[str]:
     """Names of the given questions that the video LMM answers."""
-    return [name for name, given in _section(settings).released.items() if given.videos and protocols(settings)]
+    return [name for name, entry in _section(settings).released.items() if entry.videos and protocols(settings)]
 
 
 def adapter(settings: Config) -> str | None:
@@ -126,7 +126,7 @@ def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:
         return []
     sources = _section(settings).sources.values()
     taught = {source.dataset for source in sources if source.split == TRAIN}
-    return [one for one in grounders(settings) if one[0] in taught and not is_two_stage(one[1])]
+    return [grounder for grounder in grounders(settings) if grounder[0] in taught and not is_two_stage(grounder[1])]
 
 
 def systems(settings: Config) -> dict[str, dict]:
@@ -148,11 +148,11 @@ def systems(settings: Config) -> dict[str, dict]:
                 videos = f"{folder(settings)}/released/{name}/videos"
                 shown_videos = [f"{videos}/{shard}.jsonl" for shard in shard_names(settings.shards)]
                 tests[f" ({name})"] = {"mode": "first-row", "files": [file], "questions": name, "videos": shown_videos}
-        shown = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
+        title = f"{settings.generation.video_lmm.model}, {protocol.replace('_', ' ')}"
         for test, facts in tests.items():
-            before = {"before": f"{shown}{test}", "card": card(settings)[0]} if part else {}
+            before = {"before": f"{title}{test}", "card": card(settings)[0]} if part else {}
             tuned = ", fine-tuned on questions" if part else ""
-            submissions[f"{shown}{tuned}{test}"] = facts | before
+            submissions[f"{title}{tuned}{test}"] = facts | before
     for dataset, model, captions in grounders(settings):
         file = f"{folder(settings)}/grounding/{dataset}/{model}-{captions}.jsonl"
         name = f"{model}, trained on {captions}"
@@ -200,13 +200,13 @@ def question_files_by_name(settings: Config) -> dict[str, str]:
 
 def given_files(settings: Config) -> dict[str, str]:
     """Files of given questions that are scored, by name."""
-    return {name: given_file(settings, name) for name, given in _section(settings).released.items() if given.scored}
+    return {name: given_file(settings, name) for name, entry in _section(settings).released.items() if entry.scored}
 
 
 def given_file(settings: Config, name: str) -> str:
     """The questions of one given test: the file itself, or the sample of it."""
-    given = _section(settings).released[name]
-    return f"{folder(settings)}/released/{name}/sample.jsonl" if given.sampled else given.questions
+    entry = _section(settings).released[name]
+    return f"{folder(settings)}/released/{name}/sample.jsonl" if entry.sampled else entry.questions
 
 
 def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
@@ -225,12 +225,12 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
 
 def published_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
     """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
-    given, test, layout = _section(settings).published[wildcards.published], wildcards.test, Layout(settings)
+    grounder, test, layout = _section(settings).published[wildcards.published], wildcards.test, Layout(settings)
     released = test.partition(RELEASED)[2]
     written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_section(settings))]
-    video = given.video or layout.path(layout.video_features, test.removeprefix("dataset-"))
+    video = grounder.video or layout.path(layout.video_features, test.removeprefix("dataset-"))
     questions = [given_file(settings, released)] if released else written
-    return {"checkpoint": given.checkpoint, "video": video, "questions": questions}
+    return {"checkpoint": grounder.checkpoint, "video": video, "questions": questions}
 
 
 def published_sources(settings: Config, wildcards) -> list[str] | None:
@@ -261,8 +261,8 @@ def grounding_inputs(settings: Config, wildcards) -> dict[str, str]:
 
 def grounding_settings(settings: Config, wildcards) -> dict:
     """Settings of the search in a given video of ``wildcards.grounded``."""
-    found = search_settings(settings, wildcards.grounded)
-    return {**found, "features": deciding(settings.features, TEXT_ENCODER)}
+    search = search_settings(settings, wildcards.grounded)
+    return {**search, "features": deciding(settings.features, TEXT_ENCODER)}
 
 
 def fine_tuning_settings(settings: Config, wildcards) -> dict:
@@ -310,5 +310,5 @@ def card_facts(settings: Config) -> dict:
 
 def published_records(settings: Config, model: GroundingModel) -> list[str]:
     """The record of the text encoder of a model with its authors' weights (`rextime.published`)."""
-    given = _section(settings).published[model]
-    return model_records(settings, given.text_encoder, given.text_revision)
+    grounder = _section(settings).published[model]
+    return model_records(settings, grounder.text_encoder, grounder.text_revision)

@@ -110,7 +110,7 @@ def pages(key: Mapping, paths: Mapping[str, str], side: int) -> Iterator[Page]:
         chosen = [items[number] for number in numbers]
         clip_number = {video: n for n, video in enumerate(sorted({item["video"] for item in chosen}), start=1)}
         names = SHOWN[key["tool"]]
-        shown = [
+        cards = [
             {"item": item["item"], "clip": clip_number[item["video"]], **{name: item[name] for name in names}}
             for item in chosen
         ]
@@ -118,7 +118,7 @@ def pages(key: Mapping, paths: Mapping[str, str], side: int) -> Iterator[Page]:
         for video, number in clip_number.items():
             length = max(item["duration"] for item in chosen if item["video"] == video)
             clips[f"video-{number}"] = cut(paths[video], {0: (0.0, length)}, side)[0]
-        task = {name: key[name] for name in ("task", "tool", "title")} | {"annotator": annotator, "items": shown}
+        task = {name: key[name] for name in ("task", "tool", "title")} | {"annotator": annotator, "items": cards}
         title = f"Questions about videos, annotator {annotator}"
         yield Page(f"annotator-{annotator:02d}.html", title, {"task": task}, clips)
 

@@ -23,15 +23,15 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
     """Questions that a video LMM would answer, for each file of given questions; `stuck` holds keys with another
     problem."""
     for name in jobs.answered(settings):
-        key, given = f"rextime.released.{name}", settings.section(Rextime).released[name]
+        key, entry = f"rextime.released.{name}", settings.section(Rextime).released[name]
         if any(other.startswith(key) for other in stuck):
             continue
         try:
-            rows = question_rows(choose(read_questions(given.questions, given.scored), given, settings.seed))
+            rows = question_rows(choose(read_questions(entry.questions, entry.scored), entry, settings.seed))
         except InputError as error:
             yield refused(key, error, "correct the file, or its settings")
             continue
-        there = VideoFolder(Path(str(given.videos))).paths
+        there = VideoFolder(Path(str(entry.videos))).paths
         videos = {row["vid"] for row in rows}
         scope = "spans alone, as no question has options" if without_options(rows) else "letters too"
         counted = f"{len(rows)} questions in {len(videos)} videos, asked for {scope}"
@@ -39,7 +39,7 @@ def question_findings(settings: Config, stuck: Collection[str]) -> Iterator[Find
             lost = sum(row["vid"] not in there for row in rows)
             message = f"{counted}; {lost} would be answered by nothing, as no video is there: {list_some(missing)}"
             level = "problem" if lost == len(rows) else "note"
-            yield Finding(level, key, message, f"put the videos into {given.videos}, named by video id")
+            yield Finding(level, key, message, f"put the videos into {entry.videos}, named by video id")
         else:
             yield Finding("ok", key, f"{counted}; each has its video")
 
@@ -48,10 +48,12 @@ def feature_findings(settings: Config) -> Iterator[Finding]:
     """Problems of the clips of grounding models with published weights, for the videos of given questions only."""
     section = settings.section(Rextime)
     try:
-        given = [one for each in section.released.values() for one in read_questions(each.questions, each.scored)]
+        questions = [
+            question for each in section.released.values() for question in read_questions(each.questions, each.scored)
+        ]
     except InputError:  # another check reports it
         return
-    videos = {question.video: question.duration for question in given}
+    videos = {question.video: question.duration for question in questions}
     for name, published in section.published.items():
         if published.video and videos:
             yield from file_findings(f"rextime.published.{name}.video", published.video, "videos", videos, CLIP_SECONDS)
@@ -63,9 +65,9 @@ def supplied(settings: Config) -> Iterator[Supplied]:
     named: dict[str, str | None] = {}
     for name, source in section.sources.items():
         named |= {f"sources.{name}.{key}": getattr(source, key) for key in ("annotations", "videos")}
-    for name, given in section.released.items():
-        named |= {f"released.{name}": given.questions, f"released.{name}.only": given.only}
-        named |= {f"released.{name}.videos": given.videos}
+    for name, entry in section.released.items():
+        named |= {f"released.{name}": entry.questions, f"released.{name}.only": entry.only}
+        named |= {f"released.{name}.videos": entry.videos}
     for name, published in section.published.items():
         named |= {f"published.{name}.{key}": getattr(published, key) for key in ("checkpoint", "video")}
     named |= {f"submissions.{name}.file": submission.file for name, submission in section.submissions.items()}
@@ -74,29 +76,29 @@ def supplied(settings: Config) -> Iterator[Supplied]:
 
 def problems(settings: Config) -> Iterator[Finding]:
     """Published weights for other features than the given ones."""
-    for name, given in settings.section(Rextime).published.items():
-        yield from _published(settings, name, given)
+    for name, grounder in settings.section(Rextime).published.items():
+        yield from _published(settings, name, grounder)
 
 
-def _published(settings: Config, name: str, given: PublishedGrounder) -> Iterator[Finding]:
+def _published(settings: Config, name: str, grounder: PublishedGrounder) -> Iterator[Finding]:
     """Files that are not published weights, and weights for other features than the given ones."""
     from verified_rextime.published import other_features, other_weights, read_header  # it loads torch
 
     key = f"rextime.published.{name}"
-    if not Path(given.checkpoint).is_file():
+    if not Path(grounder.checkpoint).is_file():
         return
     try:
-        header = read_header(given.checkpoint)
+        header = read_header(grounder.checkpoint)
         if problem := other_weights(header, name):
             remedy = f"import the authors' file: verified import {name} FILE"
-            yield Finding("problem", f"{key}.checkpoint", f"{given.checkpoint} {problem}", remedy)
+            yield Finding("problem", f"{key}.checkpoint", f"{grounder.checkpoint} {problem}", remedy)
             return
-        if given.video is not None:
-            if Path(given.video).is_file() and (problem := other_features(header, given.video)):
+        if grounder.video is not None:
+            if Path(grounder.video).is_file() and (problem := other_features(header, grounder.video)):
                 yield Finding(
                     "problem",
                     f"{key}.video",
-                    f"{given.video} {problem}",
+                    f"{grounder.video} {problem}",
                     "name the features that they were trained with",
                 )
             return

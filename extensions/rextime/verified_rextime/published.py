@@ -85,8 +85,8 @@ def other_weights(header: Mapping[str, Any], name: str) -> str | None:
 
 def other_features(header: Mapping[str, Any], video: str | Path) -> str | None:
     """Why weights with this header cannot read this feature file; None if they can."""
-    width, wanted = FeatureFile(video).describe().width, header["config"]["video_dim"]
-    return None if width == wanted else f"has {width} numbers a clip, and the weights read {wanted}"
+    width, dim = FeatureFile(video).describe().width, header["config"]["video_dim"]
+    return None if width == dim else f"has {width} numbers a clip, and the weights read {dim}"
 
 
 def read_header(checkpoint: str | Path) -> dict[str, Any]:

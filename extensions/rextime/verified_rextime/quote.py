@@ -29,7 +29,7 @@ def tasks_of(section: Rextime) -> tuple[Task, ...]:
     tasks = list(GENERATION if section.sources else ())
     if {"video_lmm", "fine_tuned_video_lmm"} & {*section.models}:
         tasks += [task for protocol in section.protocols for task in TASKS[protocol]]
-        tasks += [LOCATE for given in section.released.values() if given.videos]
+        tasks += [LOCATE for entry in section.released.values() if entry.videos]
     return tuple(dict.fromkeys(tasks))
 
 
@@ -48,15 +48,17 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
         items = _items(config) if section.sources else []
         for shard in shard_names(config.shards) if items else ():
             rows = rows_of_shard(items, shard, config.shards)
-            shown = (row for row in rows if section.sources[row["source"]].has_videos)
-            videos = _videos([described.format("videos", shard)], ((row["video"], row["duration"]) for row in shown))
+            video_rows = (row for row in rows if section.sources[row["source"]].has_videos)
+            videos = _videos(
+                [described.format("videos", shard)], ((row["video"], row["duration"]) for row in video_rows)
+            )
             questions, _, _ = write_questions(rows, videos, session, section)
             tested.append((questions, videos))
         for name in jobs.answered(config):
-            given = section.released[name]
-            questions = question_rows(choose(read_questions(given.questions, given.scored), given, config.seed))
+            entry = section.released[name]
+            questions = question_rows(choose(read_questions(entry.questions, entry.scored), entry, config.seed))
             files = [described.format(f"released/{name}/videos", shard) for shard in shard_names(config.shards)]
-            there = VideoFolder(str(given.videos)).paths
+            there = VideoFolder(str(entry.videos)).paths
             tested.append(
                 (questions, _videos(files, ((q["vid"], q["duration"]) for q in questions if q["vid"] in there)))
             )

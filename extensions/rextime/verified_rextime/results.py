@@ -105,7 +105,9 @@ def _by_kind(questions: list[Question], scores: Scores) -> dict[str, dict]:
 
 def _unanswered(system: "System") -> list[str]:
     answers = system.predictions.values()
-    nothing = sum(one.answer is None if system.mode == "vqa" else one.window == NOT_ANSWERED for one in answers)
+    nothing = sum(
+        answer.answer is None if system.mode == "vqa" else answer.window == NOT_ANSWERED for answer in answers
+    )
     return [f"{nothing} of {len(system.predictions)} questions are answered by nothing"] if nothing else []
 
 
@@ -119,8 +121,8 @@ def _lengths(questions: list[Question], system: "System") -> list[str]:
     ]
     if not others:
         return []
-    shown = [f"{one.video} ({system.seconds[one.video]:g} s for {one.duration:g})" for one in others]
-    named = list_some(list(dict.fromkeys(shown)))
+    lengths = [f"{answer.video} ({system.seconds[answer.video]:g} s for {answer.duration:g})" for answer in others]
+    named = list_some(list(dict.fromkeys(lengths)))
     return [
         f"{len(others)} of {len(questions)} questions were asked about videos of another length than they say: {named}"
     ]

@@ -61,8 +61,8 @@ def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Questio
     that are not four texts, and an id that two rows share.
     """
     questions: dict[str, Question] = {}
-    for number, qid, given in rows_by_id(path, "qid", ("duration", "vid")):
-        row = _released_row(given)
+    for number, qid, fields in rows_by_id(path, "qid", ("duration", "vid")):
+        row = _released_row(fields)
         missing = [key for key in ("query", *(("relevant_windows",) if scored else ())) if key not in row]
         problem = f"missing key {', '.join(map(repr, missing))}" if missing else _question_problem(row)
         if problem:
@@ -129,16 +129,16 @@ def read_submission(
     (no window), naming the row.
     """
     predictions: dict[str, Prediction] = {}
-    known: Mode | None = None if mode == "first-row" else mode
+    answer_mode: Mode | None = None if mode == "first-row" else mode
     for number, qid, row in rows_by_id(path, "qid", (), last_of_equal_ids, TWICE):
-        known = known or mode_of(row)
+        answer_mode = answer_mode or mode_of(row)
         predictions[qid] = Prediction(
-            _window(row, path, number) if known != "vqa" else None,
-            _letter(row, path, number) if known != "grounding" else None,
+            _window(row, path, number) if answer_mode != "vqa" else None,
+            _letter(row, path, number) if answer_mode != "grounding" else None,
         )
     if not predictions and not may_be_empty:
         raise InputError("the submission is empty", file=path)
-    return known or "both", predictions
+    return answer_mode or "both", predictions
 
 
 def mode_of(row: dict) -> Mode:
@@ -190,25 +190,25 @@ def windows_array(windows: list[tuple[float, float]]) -> np.ndarray:
     return np.asarray(windows, dtype=np.float64).reshape(-1, 2)
 
 
-def choose(questions: list[Question], given: ReleasedQuestions, seed: int) -> list[Question]:
-    """The questions of a test, in the order of the file: all, or the sample that `given` describes.
+def choose(questions: list[Question], section: ReleasedQuestions, seed: int) -> list[Question]:
+    """The questions of a test, in the order of the file: all, or the sample that `section` describes.
 
     Raises InputError for a question without a kind, a kind with too few questions, and a listed id that is unknown.
     """
     chosen = {question.qid for question in questions}
-    if given.only:
-        chosen = _listed(given.only, chosen, given.questions)
-    if given.per_kind:
+    if section.only:
+        chosen = _listed(section.only, chosen, section.questions)
+    if section.per_kind:
         listed = [question for question in questions if question.qid in chosen]
-        chosen = _drawn(listed, given.per_kind, given.questions, seed)
+        chosen = _drawn(listed, section.per_kind, section.questions, seed)
     return [question for question in questions if question.qid in chosen]
 
 
-def _listed(file: str, known: set[str], source: str) -> set[str]:
+def _listed(file: str, qids: set[str], source: str) -> set[str]:
     if not Path(file).is_file():
         raise InputError("no such file", file=file, remedy="name a text file with one qid a line")
     listed = {line.strip() for line in Path(file).read_text(encoding="utf-8-sig").splitlines() if line.strip()}
-    if unknown := sorted(listed - known):
+    if unknown := sorted(listed - qids):
         raise InputError(f"ids that {source} does not have: {list_some(unknown)}", file=file, remedy="correct the list")
     if not listed:
         raise InputError("lists no id", file=file, remedy="name one qid a line")

@@ -92,48 +92,51 @@ def neighbours(captions: str) -> list[tuple[dict, dict, str]]:
         event["facts"] = caption_facts(event["text"])
     events.sort(key=lambda event: (event["start"], event["end"]))
     pairs = [
-        (one, two)
-        for one, two in itertools.pairwise(events)
-        if (one["start"], one["end"]) != (two["start"], two["end"])
+        (first, second)
+        for first, second in itertools.pairwise(events)
+        if (first["start"], first["end"]) != (second["start"], second["end"])
     ]
-    return [(one, two, relation(one["facts"], two["facts"], two["start"] - one["end"])) for one, two in pairs]
+    return [
+        (first, second, relation(first["facts"], second["facts"], second["start"] - first["end"]))
+        for first, second in pairs
+    ]
 
 
 def _event_pair(request: Request, rng: random.Random) -> Reply:
-    found = neighbours(request.slots["captions"])
-    if not found:
+    pairs = neighbours(request.slots["captions"])
+    if not pairs:
         return Reply("", "error", "no-pair", "fewer than two captions at different times")
-    best = min(RANK.index(kind) for _, _, kind in found)
-    one, two, kind = rng.choice([pair for pair in found if RANK.index(pair[2]) == best])
+    best = min(RANK.index(kind) for _, _, kind in pairs)
+    first, second, kind = rng.choice([pair for pair in pairs if RANK.index(pair[2]) == best])
     directness, necessity, intentionality, purpose = SCORES[kind]
-    same = {name: one["facts"].get(name) for name in ("shape", "motion")} == {
-        name: two["facts"].get(name) for name in ("shape", "motion")
+    same = {name: first["facts"].get(name) for name in ("shape", "motion")} == {
+        name: second["facts"].get(name) for name in ("shape", "motion")
     }
     value = {
-        "event1": one["text"],
-        "event1_timestamp": [one["start"], one["end"]],
-        "event2": two["text"],
-        "event2_timestamp": [two["start"], two["end"]],
+        "event1": first["text"],
+        "event1_timestamp": [first["start"], first["end"]],
+        "event2": second["text"],
+        "event2_timestamp": [second["start"], second["end"]],
         "Directness": directness,
         "Necessity": necessity,
         "Intentionality": intentionality,
         "Purpose": purpose,
         "Similarity": 3 if same else 0,
     }
-    return _json(f"The second event begins {two['start'] - one['end']:.1f} s after the end of the first.", value)
+    return _json(f"The second event begins {second['start'] - first['end']:.1f} s after the end of the first.", value)
 
 
 def _sequential(request: Request, rng: random.Random, share: float) -> Reply:
-    found = neighbours(request.slots["captions"])
-    if not found:
+    pairs = neighbours(request.slots["captions"])
+    if not pairs:
         return Reply("", "error", "no-pair", "fewer than two captions at different times")
-    one, two, _ = rng.choice(found)
-    questions, notes = _questions("sequential", [one["text"], two["text"]], request.seed, share)
+    first, second, _ = rng.choice(pairs)
+    questions, notes = _questions("sequential", [first["text"], second["text"]], request.seed, share)
     value = {
-        "pre-event": one["text"],
-        "pre-event_timestamp": [one["start"], one["end"]],
-        "post-event": two["text"],
-        "post-event_timestamp": [two["start"], two["end"]],
+        "pre-event": first["text"],
+        "pre-event_timestamp": [first["start"], first["end"]],
+        "post-event": second["text"],
+        "post-event_timestamp": [second["start"], second["end"]],
     }
     return _json("These two follow each other directly.", value | questions, notes)
 

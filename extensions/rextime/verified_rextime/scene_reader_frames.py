@@ -57,10 +57,10 @@ def asks_forward(question: str) -> bool:
 
 def best_option(answer: Seen | None, options: str, rng: random.Random) -> str:
     """The letter of the option that fits the event best; any of equals."""
-    found = re.findall(r"(?m)^([A-D])\W+(.+)$", options)
-    if answer is None or not found:
+    choices = re.findall(r"(?m)^([A-D])\W+(.+)$", options)
+    if answer is None or not choices:
         return rng.choice("ABCD")
-    fits = [(likeness(event_facts(text.strip('" ')), answer), letter) for letter, text in found]
+    fits = [(likeness(event_facts(text.strip('" ')), answer), letter) for letter, text in choices]
     best = max(fit for fit, _ in fits)
     return rng.choice([letter for fit, letter in fits if fit == best])
 

@@ -146,11 +146,11 @@ def _corpus(source: RextimeSource, corpora: Mapping[str, str]) -> tuple[list[dic
 
 
 def _check_unique(items: list[dict]) -> None:
-    seen = set()
+    ids = set()
     for item in items:
-        if item["item"] in seen:
+        if item["item"] in ids:
             raise InputError(f"item {item['item']} comes twice", remedy="give each query of a source an id of its own")
-        seen.add(item["item"])
+        ids.add(item["item"])
 
 
 def find_videos(items: list[dict], section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
@@ -162,21 +162,21 @@ def find_videos(items: list[dict], section: Rextime, corpora: Mapping[str, str])
     rows: dict[str, dict] = {}
     missing: dict[str, dict] = {}
     for name, source in sorted(section.sources.items()):
-        wanted = sorted({item["video"] for item in items if item["source"] == name} - rows.keys())
+        names = sorted({item["video"] for item in items if item["source"] == name} - rows.keys())
         if source.dataset:
-            known = {row["video"]: row for row in read_jsonl(f"{corpora[source.dataset]}/videos.jsonl")}
-            rows |= {video: known[video] for video in wanted}
+            corpus_rows = {row["video"]: row for row in read_jsonl(f"{corpora[source.dataset]}/videos.jsonl")}
+            rows |= {video: corpus_rows[video] for video in names}
         elif source.videos:
-            found, absent = probe_videos(wanted, source.videos)
-            rows |= {row["video"]: row for row in found}
+            probes, absent = probe_videos(names, source.videos)
+            rows |= {row["video"]: row for row in probes}
             missing |= {row["video"]: row for row in absent}
     return [rows[video] for video in sorted(rows)], [missing[video] for video in sorted(missing.keys() - rows.keys())]
 
 
-def probe_videos(wanted: Iterable[str], folder: str) -> tuple[list[dict], list[dict]]:
+def probe_videos(videos: Iterable[str], folder: str) -> tuple[list[dict], list[dict]]:
     """(rows of these videos of a folder in the form of videos.jsonl, those that cannot be used with `reason`)."""
     paths, rows, missing = VideoFolder(folder).paths, [], []
-    for video in sorted(wanted):
+    for video in sorted(videos):
         if video not in paths:
             missing.append({"video": video, "reason": "not-in-folder", "folder": folder})
             continue

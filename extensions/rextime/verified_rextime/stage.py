@@ -47,8 +47,8 @@ def _preflight(settings: Config, stuck: Collection[str]) -> Iterator[Finding]:
 
 
 def _models(settings: Config) -> Iterator[tuple[str, str, str]]:
-    for model, given in settings.section(Rextime).published.items():
-        yield given.text_encoder, given.text_revision, f"rextime.published.{model}.text_encoder"
+    for model, grounder in settings.section(Rextime).published.items():
+        yield grounder.text_encoder, grounder.text_revision, f"rextime.published.{model}.text_encoder"
 
 
 STAGE = Stage(

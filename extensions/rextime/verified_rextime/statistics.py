@@ -82,8 +82,8 @@ def released_statistics(files: Mapping[str, str]) -> dict:
             for row in read_questions(path)
         ]
         statistics |= benchmark_statistics(rows)
-        known = all(row["kind"] for row in rows)
-        statistics[name] |= {"kinds": statistics[name]["kinds"] if known else None, "directions": None}
+        has_kinds = all(row["kind"] for row in rows)
+        statistics[name] |= {"kinds": statistics[name]["kinds"] if has_kinds else None, "directions": None}
     return statistics
 
 

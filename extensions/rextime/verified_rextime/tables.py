@@ -111,9 +111,9 @@ def kinds_table(results: Mapping[str, dict]) -> Table | None:
     rows: list[list[Value]] = []
     for split, measures in results.items():
         for name, system in measures["systems"].items():
-            for kind, found in system["kinds"].items():
-                values = [scale * found[name] if name in found else None for name, scale in MEASURES.items()]
-                rows.append([split, name, kind.replace("_", " "), found["questions"], *values])
+            for kind, figures in system["kinds"].items():
+                values = [scale * figures[name] if name in figures else None for name, scale in MEASURES.items()]
+                rows.append([split, name, kind.replace("_", " "), figures["questions"], *values])
     notes = ("All measures in percent. The supplement prints no figure by kind.",)
     return Table("rextime-kinds", "who takes the test, by the kind of question", _KINDS, rows, notes) if rows else None
 
@@ -129,13 +129,15 @@ def free_table(tests: Mapping[str, Mapping], model: str) -> Table:
     rows: list[list[Value]] = []
     numbers = []
     for name, test in tests.items():
-        given = {row["qid"]: row for file in test["answers"] for row in iterate_jsonl(file)}
-        answered = [one for one in read_questions(test["questions"], test["scored"]) if one.qid in given]
+        answer_of = {row["qid"]: row for file in test["answers"] for row in iterate_jsonl(file)}
+        answered = [
+            question for question in read_questions(test["questions"], test["scored"]) if question.qid in answer_of
+        ]
         numbers.append(f"{name} {len(answered)}")
         for question in answered[:SHOWN]:
             letter = question.answer
             true = question.options[LETTERS.index(letter)] if question.options and letter else None
-            rows.append([name, model, question.qid, question.query, true, given[question.qid]["text"]])
+            rows.append([name, model, question.qid, question.query, true, answer_of[question.qid]["text"]])
     notes = (
         "The model is asked without options, and its answers are not scored.",
         f"Questions asked: {', '.join(numbers)}; the first {SHOWN} of each test are shown.",

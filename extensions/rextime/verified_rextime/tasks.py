@@ -63,11 +63,11 @@ def score(value: object) -> str | None:
 
 
 def _parse_sections(sections: dict[str, str | None], form: str = "json") -> Parsed:
-    given = {name: value for name, value in sections.items() if value is not None}
-    missing = len(sections) - len(given)
+    texts = {name: value for name, value in sections.items() if value is not None}
+    missing = len(sections) - len(texts)
     if missing:
         return Parsed(missing=missing, form="none" if missing == len(sections) else "json-incomplete")
-    return Parsed(sections=given, form=form)
+    return Parsed(sections=texts, form=form)
 
 
 def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -143,11 +143,11 @@ def options(slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     names = tuple(f"wrong_answer_{number}" for number in (1, 2, 3))
     value = best_object(text, names)
     texts = {name: sentence(value.get(name)) for name in names}
-    seen = {_plain(slots["answer"])}
+    sentences = {_plain(slots["answer"])}
     for name, wrong in texts.items():
-        if wrong is not None and _plain(wrong) in seen:
+        if wrong is not None and _plain(wrong) in sentences:
             texts[name] = None
-        seen.add(_plain(wrong or ""))
+        sentences.add(_plain(wrong or ""))
     return _parse_sections(texts)
 
 
@@ -165,8 +165,8 @@ def answer_with_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed
 def _letter(text: object) -> str | None:
     if not isinstance(text, str):
         return None
-    found = LETTERS[0].match(text) or next(filter(None, (pattern.search(text) for pattern in LETTERS[1:])), None)
-    return found.group(1).upper() if found else None
+    match = LETTERS[0].match(text) or next(filter(None, (pattern.search(text) for pattern in LETTERS[1:])), None)
+    return match.group(1).upper() if match else None
 
 
 def parse_text(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
@@ -232,10 +232,10 @@ def _task(
     read: Callable[..., Parsed],
     properties: dict,
     tokens_out: int,
-    **given: str,
+    **parts: str,
 ) -> Task:
-    """A task whose answer is one object; `given` are the parts of an ordinary answer, for quotes."""
-    example = Parsed(sections=given)
+    """A task whose answer is one object; `parts` are the parts of an ordinary answer, for quotes."""
+    example = Parsed(sections=parts)
 
     def schema(_count: int) -> dict:
         return object_schema(properties)

@@ -232,13 +232,13 @@ class CGDETR(ProposingModel):
         """Dummies, which know the query, and words [Q, M + T, D], and the sentence's unit vector [Q, D]."""
         count = self.config.dummies
         words = self.input_txt_proj(zero_pads(query, mask)) + self.token_type_embeddings.weight[0]
-        seen = F.pad(mask, (count, 0), value=True)
+        full_mask = F.pad(mask, (count, 0), value=True)
         x = torch.cat([self.dummy_rep_token.expand(len(words), -1, -1), words], dim=1)
         positions = self.token_positions(x)
         for layer in self.txtproj_encoder["layers"]:
-            x = layer(x, seen, positions)
+            x = layer(x, full_mask, positions)
         sentence, _ = self.sentence(words, mask)
-        return {"tokens": torch.cat([x[:, :count], words], dim=1), "unit": unit(sentence), "mask": seen}
+        return {"tokens": torch.cat([x[:, :count], words], dim=1), "unit": unit(sentence), "mask": full_mask}
 
     def token_positions(self, tokens: Tensor) -> Tensor:
         """Positions of the dummies, zeros for words; [N, M + T, D] → [N, M + T, D]."""
@@ -285,11 +285,11 @@ class CGDETR(ProposingModel):
         token = self.saliency_token(clips, mask, shares[..., count:].sum(dim=2).detach()).unsqueeze(1)
         for layer in layers:
             token = layer.without_tokens(token)
-        seen = F.pad(mask, (1, 0), value=True)
+        full_mask = F.pad(mask, (1, 0), value=True)
         positions = torch.cat([self.global_rep_pos.to(x.dtype).expand(len(x), 1, -1), positions], dim=1)
         x = torch.cat([token, x], dim=1)
         for layer in self.transformer["encoder"]["layers"]:
-            x = layer(x, seen, positions)
+            x = layer(x, full_mask, positions)
         summary, local = x[:, :1], x[:, 1:] + x[:, :1]
         saliency = (self.saliency_proj1(local) * self.saliency_proj2(summary)).sum(dim=2) / self.config.hidden**0.5
         return Calibrated(local, saliency, shares)
@@ -307,15 +307,17 @@ class CGDETR(ProposingModel):
 
     def decode(self, clips: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Logits of moment and background, and centre and width as shares of the video, [layers, P, K, 2] each."""
-        contents, given = self.transformer["decoder"](clips, mask, self.positions(clips, mask), self.query_embed.weight)
-        return self.class_embed(contents), (self.span_embed(contents) + inverse_sigmoid(given)).sigmoid()
+        contents, references = self.transformer["decoder"](
+            clips, mask, self.positions(clips, mask), self.query_embed.weight
+        )
+        return self.class_embed(contents), (self.span_embed(contents) + inverse_sigmoid(references)).sigmoid()
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         c, mask, clips_of = self.config, batch.video_mask, batch.video
         queries, videos = self.encode_queries(batch.query, batch.query_mask), self.encode_videos(clips_of, mask)
         clips, tokens, token_mask = videos["tokens"], queries["tokens"], queries["mask"]
         inside = inside_moment(batch.span, mask.shape[1])
-        found = self.calibrate(clips, mask, tokens, token_mask)
+        calibration = self.calibrate(clips, mask, tokens, token_mask)
         following = torch.arange(len(clips), device=clips.device).roll(-1)
         same = _same_video(zero_pads(clips_of, mask))
         real = ~same[torch.arange(len(clips), device=clips.device), following]
@@ -324,20 +326,20 @@ class CGDETR(ProposingModel):
             wrong = self.calibrate(clips, mask, tokens[following], token_mask[following])
         count = mask.sum(dim=1, keepdim=True)
         moment = (batch.span + batch.span.new_tensor([0, 1])) / count
-        logits, spans = (of.float() for of in self.decode(found.clips, mask))
+        logits, spans = (output.float() for output in self.decode(calibration.clips, mask))
         drawn = draw_clips(inside, mask, generator)
-        shares, wrong_shares = self.clip_attention(found), None if wrong is None else self.clip_attention(wrong)
-        detection = [detection_losses(*of, moment.float(), c) for of in zip(logits, spans)]
+        shares, wrong_shares = self.clip_attention(calibration), None if wrong is None else self.clip_attention(wrong)
+        detection = [detection_losses(*pair, moment.float(), c) for pair in zip(logits, spans)]
         span, giou, label = (torch.stack(terms).sum() for terms in zip(*detection))
         wrong_saliency = None if wrong is None else wrong.saliency.float()
-        saliency = ranking_loss(found.saliency.float(), wrong_saliency, inside, mask, real, drawn, c.margin)
+        saliency = ranking_loss(calibration.saliency.float(), wrong_saliency, inside, mask, real, drawn, c.margin)
         if wrong_saliency is not None:
             saliency = saliency + over_items(F.softplus(wrong_saliency), mask, real)
         attention = ranking_loss(shares, wrong_shares, inside, mask, real, drawn, c.margin)
         attention = attention + binary_loss(shares, inside, mask)
         if wrong_shares is not None:
             attention = attention + over_items(-(1 - wrong_shares).log(), mask, real)
-        align, distill = self.alignment(clips, mask, inside, tokens, token_mask, found.shares)
+        align, distill = self.alignment(clips, mask, inside, tokens, token_mask, calibration.shares)
         return add_total(
             {
                 "span": c.span_weight * span,
@@ -351,9 +353,9 @@ class CGDETR(ProposingModel):
             }
         )
 
-    def clip_attention(self, found: Calibrated) -> Tensor:
+    def clip_attention(self, calibration: Calibrated) -> Tensor:
         """a [P, L]: attention of each clip to the words, clamped below 1 for logarithms."""
-        return found.shares[..., self.config.dummies :].sum(dim=2).float().clamp(max=NEAR_ONE)
+        return calibration.shares[..., self.config.dummies :].sum(dim=2).float().clamp(max=NEAR_ONE)
 
     def alignment(
         self, clips: Tensor, mask: Tensor, inside: Tensor, tokens: Tensor, token_mask: Tensor, shares: Tensor
@@ -374,9 +376,9 @@ class CGDETR(ProposingModel):
         frames = torch.where(inside.unsqueeze(2), of_moment, of_other)
         products = (frames @ moment.unsqueeze(2)).squeeze(2).float()
         of_clips = F.binary_cross_entropy_with_logits(products, inside.float(), mask.float(), reduction="sum")
-        wanted = (of_moment @ torch.cat([dummies, words], dim=1).transpose(1, 2)).float()
-        wanted = wanted.masked_fill(~token_mask.unsqueeze(1), PAD).log_softmax(dim=2).detach()
-        divergence = wanted.exp() * (wanted - (shares.float() + 1e-6).log())
+        goal = (of_moment @ torch.cat([dummies, words], dim=1).transpose(1, 2)).float()
+        goal = goal.masked_fill(~token_mask.unsqueeze(1), PAD).log_softmax(dim=2).detach()
+        divergence = goal.exp() * (goal - (shares.float() + 1e-6).log())
         divergence = divergence.masked_fill(~token_mask.unsqueeze(1), 0.0).sum(dim=2)
         divergence = divergence / token_mask.sum(dim=1, keepdim=True)
         return align + of_clips / mask.sum(), divergence[inside].mean()
@@ -385,8 +387,8 @@ class CGDETR(ProposingModel):
         """Windows [P, K, 3] of P pairs of clips [P, L, D] and tokens [P, M + T, D] with their masks."""
         length, words = longest(mask), longest(token_mask)
         real = mask[:, :length]
-        found = self.calibrate(clips[:, :length], real, tokens[:, :words], token_mask[:, :words])
-        logits, spans = (of[-1] for of in self.decode(found.clips, real))
+        calibration = self.calibrate(clips[:, :length], real, tokens[:, :words], token_mask[:, :words])
+        logits, spans = (output[-1] for output in self.decode(calibration.clips, real))
         windows = ends_of(spans).clamp(0.0, 1.0) * real.sum(dim=1)[:, None, None]
         likely = logits.softmax(dim=2)[..., :1].to(windows.dtype)
         return spans_of_windows(torch.cat([windows, likely], dim=2), mask)
@@ -409,9 +411,9 @@ def _with_token(
     """A learned token after attention over itself and the positions in `mask` [N, S], and the others [N, S, D]."""
     x = torch.cat([token.to(x.dtype).expand(len(x), 1, -1), x], dim=1)
     positions = torch.cat([place.to(x.dtype).expand(len(x), 1, -1), positions], dim=1)
-    seen = F.pad(mask, (1, 0), value=True)
+    full_mask = F.pad(mask, (1, 0), value=True)
     for layer in encoder["layers"]:
-        x = layer(x, seen, positions)
+        x = layer(x, full_mask, positions)
     return x[:, 0], x[:, 1:]
 
 

@@ -188,12 +188,12 @@ class UniVTG(ProposingModel):
     def predict(self, clips: Tensor, mask: Tensor, tokens: Tensor, token_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Foreground logits [P, L] and windows in shares of the video [P, L, 2], not cut to it, of P pairs."""
         length = mask.shape[1]
-        seen = torch.cat([mask, token_mask], dim=1)
+        full_mask = torch.cat([mask, token_mask], dim=1)
         x = torch.cat([clips, tokens], dim=1)
         positions = sine_positions(mask, self.config.hidden).to(x.dtype)
         positions = torch.cat([positions, torch.zeros_like(tokens)], dim=1)
         for layer in self.transformer["encoder"]["layers"]:
-            x = layer(x, seen, positions)
+            x = layer(x, full_mask, positions)
         x = x[:, :length]
         with whole(x.device):  # windows of long videos differ by less than bfloat16 tells apart
             reach = self.span_embed(x.float() if x.dtype == torch.bfloat16 else x, mask).sigmoid()
@@ -251,9 +251,9 @@ def boundary_losses(windows: Tensor, moment: Tensor, inside: Tensor) -> tuple[Te
     `windows` [N, L, 2], `moment` [N, 2], `inside` [N, L]. Smooth L1 adds up both ends.
     """
     moments = moment.unsqueeze(1).expand_as(windows)[inside]
-    found = windows[inside]
-    distance = F.smooth_l1_loss(found, moments, reduction="sum") / len(found)
-    return distance, 1 - generalised_iou(found, moments).mean()
+    spans = windows[inside]
+    distance = F.smooth_l1_loss(spans, moments, reduction="sum") / len(spans)
+    return distance, 1 - generalised_iou(spans, moments).mean()
 
 
 def foreground_loss(logits: Tensor, inside: Tensor, mask: Tensor, background: float) -> Tensor:
