@@ -57,8 +57,8 @@ def vector_calls(name: str, config: Config, shards: Iterable[Shard], session: Se
         latest: dict[str, float] = {}
         for row in tested:
             latest[row["video"]] = max(latest.get(row["video"], 0.0), row["end"])
-        shown = {video: {"duration": end, **videos[video]} for video, end in sorted(latest.items())}
-        yield from (call for _, call in piece_calls(shown, settings, session))
+        video_rows = {video: {"duration": end, **videos[video]} for video, end in sorted(latest.items())}
+        yield from (call for _, call in piece_calls(video_rows, settings, session))
         captions = [
             written.get(row["desc_id"]) or words(CAPTION_TOKENS, f"{row['desc_id'] % 2**64:016x}") for row in tested
         ]
@@ -73,7 +73,7 @@ def follow_up_calls(name: str, config: Config, task: Task, shards: Sequence[Shar
     """
     layout, spans, section = Layout(config), config.datasets[name].spans, config.section(Rows)
     test = Path(layout.path(layout.annotations, name, kind="fig", split=spans.test_split))
-    videos = {video: row for _, found in shards for video, row in found.items()}
+    videos = {video: row for _, rows in shards for video, row in rows.items()}
     queries = [row["desc_id"] for moments, _ in tested_moments(name, config, shards) for row in moments]
     grounds = task is GROUND
     frames = section.grounder.frames if grounds else section.reranker.frames

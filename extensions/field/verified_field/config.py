@@ -68,9 +68,9 @@ def check(settings: Config) -> None:
     _check_stages("reranker", section.reranker.first_stages, stages | grounded)
 
 
-def _check_stages(key: str, named: Collection[str], known: Collection[str]) -> None:
+def _check_stages(key: str, named: Collection[str], stages: Collection[str]) -> None:
     for name in named:
-        if name not in known:
-            raise ValueError(f"field.{key}: no first stage {name!r}; there are {', '.join(sorted(known))}")
+        if name not in stages:
+            raise ValueError(f"field.{key}: no first stage {name!r}; there are {', '.join(sorted(stages))}")
     if len(set(named)) < len(named):
         raise ValueError(f"field.{key}: a first stage is listed twice")

@@ -61,10 +61,10 @@ def _chunk(
     best, nearness = _empty_lists(len(queries)), np.full((len(queries), len(videos)), -np.inf)
     alone = _empty_lists(len(queries))
     for number, vectors in enumerate(videos):
-        found = windows(len(vectors), step, spans)
-        scores = window_scores(vectors, queries, found)
+        bounds = windows(len(vectors), step, spans)
+        scores = window_scores(vectors, queries, bounds)
         nearness[:, number] = scores.max(axis=1)
-        times = np.minimum(found * step, durations[number])
+        times = np.minimum(bounds * step, durations[number])
         shape = scores.shape
         start, end = (np.broadcast_to(times[:, side], shape) for side in (0, 1))
         rows = Lists(np.full(shape, number), start, end, scores)
@@ -89,10 +89,10 @@ def _empty_lists(queries: int) -> Lists:
     return Lists(np.full(shape, NO_VIDEO), np.zeros(shape), np.zeros(shape), np.full(shape, -np.inf))
 
 
-def _best(known: Lists, more: Lists) -> Lists:
-    """The best rows of both, as many as `known` has; of equal scores those of `known` first."""
-    whole = [np.concatenate(columns, axis=1) for columns in zip(vars(known).values(), vars(more).values())]
-    order = np.argsort(-whole[3], axis=1, kind="stable")[:, : known.video.shape[1]]
+def _best(lists: Lists, more: Lists) -> Lists:
+    """The best rows of both, as many as `lists` has; of equal scores those of `lists` first."""
+    whole = [np.concatenate(columns, axis=1) for columns in zip(vars(lists).values(), vars(more).values())]
+    order = np.argsort(-whole[3], axis=1, kind="stable")[:, : lists.video.shape[1]]
     return Lists(*(np.take_along_axis(column, order, axis=1) for column in whole))
 
 
@@ -148,14 +148,14 @@ def write_embedded(
     videos: Mapping[str, dict], settings: EmbedSettings, session: Session, output: str | Path
 ) -> dict[str, int]:
     """Write float16 [pieces, dim] per video, with its sha256; counts of pieces and of those without a vector."""
-    found = embed_videos(videos, settings, session)
-    dim = max((vectors.shape[1] for vectors in found.values()), default=0)
+    vectors_of = embed_videos(videos, settings, session)
+    dim = max((vectors.shape[1] for vectors in vectors_of.values()), default=0)
     attributes = {"backbone": settings.model, "dim": dim, "step_seconds": settings.step_seconds}
 
     def items() -> Iterator[tuple[str, np.ndarray, dict]]:
-        for video, vectors in found.items():
+        for video, vectors in vectors_of.items():
             yield video, vectors.astype(np.float16), {"sha256": videos[video]["sha256"]}
 
     write_features(output, attributes, items())
-    every = [vector.any() for vectors in found.values() for vector in vectors]
-    return {"videos": len(found), "pieces": len(every), "without_vector": every.count(False)}
+    every = [vector.any() for vectors in vectors_of.values() for vector in vectors]
+    return {"videos": len(vectors_of), "pieces": len(every), "without_vector": every.count(False)}

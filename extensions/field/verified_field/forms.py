@@ -35,8 +35,8 @@ def _windows(arguments: argparse.Namespace) -> None:
     note(evaluation.notes)
     intervals, videos = evaluation.intervals(arguments.threshold or (0.3,)), evaluation.scores.videos
     if arguments.json:
-        shown = {"result": evaluation.result, "queries": len(videos), "intervals": intervals, "notes": evaluation.notes}
-        print(json.dumps(shown, indent=1))
+        facts = {"result": evaluation.result, "queries": len(videos), "intervals": intervals, "notes": evaluation.notes}
+        print(json.dumps(facts, indent=1))
         return
     print(
         f"Windows, as of QVHighlights: {len(videos)} queries about {len(set(videos))} videos; percent, in brackets:"
@@ -46,8 +46,8 @@ def _windows(arguments: argparse.Namespace) -> None:
         print(f"{name:18}{interval['value']:8.2f}  {brackets(interval, 2)}")
     for name in ("long", "middle", "short"):
         if name in evaluation.result:
-            found = evaluation.result[name]["MR-mAP"]["average"]
-            print(f"mAP, {name:13}{'–' if found is None else format(found, '.2f'):>8}")
+            average = evaluation.result[name]["MR-mAP"]["average"]
+            print(f"mAP, {name:13}{'–' if average is None else format(average, '.2f'):>8}")
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Row]]:
@@ -84,8 +84,8 @@ def _graded(arguments: argparse.Namespace) -> None:
     note(evaluation.notes)
     intervals = evaluation.intervals()
     if arguments.json:
-        shown = {"queries": len(evaluation.queries), "intervals": intervals, "notes": evaluation.notes}
-        print(json.dumps(shown, indent=1))
+        facts = {"queries": len(evaluation.queries), "intervals": intervals, "notes": evaluation.notes}
+        print(json.dumps(facts, indent=1))
         return
     print(
         f"TVR-Ranking: {len(evaluation.queries)} queries; NDCG@K/μ in percent, in brackets: 95 % interval over queries,"

@@ -125,9 +125,9 @@ def measures(queries: list[GradedQuery], lists: list[list[tuple[str, float, floa
     for number, (query, rows) in enumerate(zip(queries, lists, strict=True)):
         best = _gain(np.sort([moment.relevance for moment in query.moments])[::-1])
         for threshold in THRESHOLDS:
-            found = _gain(np.array(relevance_found(query, rows[: DEPTHS[-1]], threshold)))
+            gains = _gain(np.array(relevance_found(query, rows[: DEPTHS[-1]], threshold)))
             for depth in DEPTHS:
-                values[f"NDCG@{depth}/{threshold:g}"][number] = found[:depth].sum() / best[:depth].sum()
+                values[f"NDCG@{depth}/{threshold:g}"][number] = gains[:depth].sum() / best[:depth].sum()
     return values
 
 
@@ -171,12 +171,12 @@ class GradedEvaluation:
 
 def evaluate_files(truth: str | os.PathLike, submission: str | os.PathLike, partial: bool = False) -> GradedEvaluation:
     """Score one file. See `submissions.match` for `partial`. Raises InputError without VCMR lists."""
-    queries, given = read_graded_queries(truth), read_submission(Path(submission))
-    if "VCMR" not in given.tasks:
+    queries, content = read_graded_queries(truth), read_submission(Path(submission))
+    if "VCMR" not in content.tasks:
         raise InputError("has no VCMR lists", file=submission, remedy="give them, with desc_id for the query_id")
-    lists = given.tasks["VCMR"]
-    found = match([query.id for query in queries], lists, partial, submission, key="desc_id ")
-    names = {number: video for video, number in given.video_index.items()}
+    lists = content.tasks["VCMR"]
+    pairing = match([query.id for query in queries], lists, partial, submission, key="desc_id ")
+    names = {number: video for video, number in content.video_index.items()}
     answered = [query for query in queries if query.id in lists]
     rows = [
         [(names.get(int(video), ""), float(start), float(end)) for video, start, end, _ in lists[query.id]]
@@ -184,7 +184,7 @@ def evaluate_files(truth: str | os.PathLike, submission: str | os.PathLike, part
     ]
     short = sum(len(own) < DEPTHS[0] for own in rows)
     notes = (f"{short} lists have fewer than {DEPTHS[0]} rows",) if short else ()
-    return GradedEvaluation(answered, rows, measures(answered, rows), (*found.notes(), *notes))
+    return GradedEvaluation(answered, rows, measures(answered, rows), (*pairing.notes(), *notes))
 
 
 RIGHT = 0.5
@@ -226,6 +226,6 @@ def _best(query: GradedQuery) -> list[GradedMoment]:
 
 def _rank(best: list[GradedMoment], rows: list[tuple[str, float, float]]) -> float:
     for rank, (video, start, end) in enumerate(rows, start=1):
-        if any(one.video == video and tiou(start, end, one.start, one.end) >= RIGHT for one in best):
+        if any(moment.video == video and tiou(start, end, moment.start, moment.end) >= RIGHT for moment in best):
             return float(rank)
     return float("inf")

@@ -57,8 +57,8 @@ def read_first_stage(path: str, moments: Moments) -> dict[str, Lists]:
         rows = []
         for desc_id in moments.desc_id.tolist():
             table = answered[desc_id].copy()
-            known = [position.get(names.get(int(video), ""), NO_VIDEO) for video in table[:, 0]]
-            table[:, 0] = known
+            numbers = [position.get(names.get(int(video), ""), NO_VIDEO) for video in table[:, 0]]
+            table[:, 0] = numbers
             rows.append(table[table[:, 0] != NO_VIDEO][:DEPTH])
         lists[task] = Lists.pad(rows)
     return lists
@@ -125,14 +125,14 @@ def ground(
     for query, own in enumerate(moments.video.tolist()):
         before = {task: _rows(first[task], query) for task in TASKS}
         best = before["VR"][: settings.videos, 0].astype(int).tolist()
-        found = [
+        spans = [
             (confidence, rank, video, start, end)
             for rank, video in enumerate(best)
             for start, end, confidence in spans_of[query, video] or ()
         ]
-        found.sort(key=lambda one: (-one[0], one[1]))
-        mine = sorted(spans_of[query, own] or (), key=lambda one: -one[2])
-        lists["VCMR"].append(_ranked([(video, start, end) for _, _, video, start, end in found], before["VCMR"]))
+        spans.sort(key=lambda span: (-span[0], span[1]))
+        mine = sorted(spans_of[query, own] or (), key=lambda span: -span[2])
+        lists["VCMR"].append(_ranked([(video, start, end) for _, _, video, start, end in spans], before["VCMR"]))
         lists["SVMR"].append(_ranked([(own, start, end) for start, end, _ in mine], before["SVMR"]))
         sure = {video: _confidence(spans_of[query, video]) for video in best}
         order = sorted(best, key=lambda video: -sure[video])  # stable: equals keep their order
@@ -151,31 +151,33 @@ def rerank(
     pairs = pairs_to_grade(first, durations, settings.moments)
     calls = pair_calls(GRADE, pairs, moments, videos, settings.frames, session)
     outcomes = session.ask(GRADE, calls, len(calls))
-    grades = [float(one.parsed.sections.get("grade", LOWEST)) for one in outcomes]
-    known = {(pair.query, pair.video, pair.start, pair.end): one for pair, one in zip(pairs, grades, strict=True)}
+    grades = [float(outcome.parsed.sections.get("grade", LOWEST)) for outcome in outcomes]
+    grade_by_place = {
+        (pair.query, pair.video, pair.start, pair.end): grade for pair, grade in zip(pairs, grades, strict=True)
+    }
 
     def grade_of(query: int, row: np.ndarray) -> float:
         video = int(row[0])
         end = min(float(row[2]), durations[video])
         place = query, video, round(min(float(row[1]), end), 2), round(end, 2)
-        return known.get(place, LOWEST)
+        return grade_by_place.get(place, LOWEST)
 
     lists: dict[str, list[np.ndarray]] = {task: [] for task in TASKS}
     for query in range(len(moments)):
         for task in ("VCMR", "SVMR"):
             rows = _rows(first[task], query)
             graded = [(grade_of(query, row), row) for row in rows[: settings.moments]]
-            graded.sort(key=lambda one: -one[0])
+            graded.sort(key=lambda pair: -pair[0])
             lists[task].append(_ranked([(int(r[0]), r[1], r[2]) for _, r in graded], rows[settings.moments :]))
         best: dict[int, float] = {}
         for row in _rows(first["VCMR"], query)[: settings.moments]:
             video = int(row[0])
             best[video] = max(best.get(video, LOWEST), grade_of(query, row))
         rows = _rows(first["VR"], query)
-        seen = [row for row in rows if int(row[0]) in best]
-        seen.sort(key=lambda row: -best[int(row[0])])
+        graded_rows = [row for row in rows if int(row[0]) in best]
+        graded_rows.sort(key=lambda row: -best[int(row[0])])
         others = np.array([row for row in rows if int(row[0]) not in best]).reshape(-1, 4)
-        lists["VR"].append(_ranked([(int(row[0]), 0.0, 0.0) for row in seen], others))
+        lists["VR"].append(_ranked([(int(row[0]), 0.0, 0.0) for row in graded_rows], others))
     return {task: Lists.pad(rows) for task, rows in lists.items()}, costs(outcomes, len(moments))
 
 
@@ -201,7 +203,7 @@ def _spans(outcome: Outcome, duration: float) -> list[tuple[float, float, float]
     if text is None:
         return None
     clamped = [(min(start, duration), min(end, duration), sure) for start, end, sure in moments_of(text)]
-    return [one for one in clamped if one[0] < one[1]]
+    return [span for span in clamped if span[0] < span[1]]
 
 
 def _confidence(spans: list[tuple[float, float, float]] | None) -> float:

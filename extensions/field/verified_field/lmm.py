@@ -47,12 +47,12 @@ def _rows(collection: Collection, name: str) -> list[Row]:
         for dataset, model, trained_on, _ in collection.runs
         if dataset == name and first_stage(model) != model
     }
-    found = {}
+    rows = {}
     for first, model, trained_on in sorted(steps):
         for named in (first, model):
             title = title_of(named)
-            found[title] = Row((title,), title, trained_on if trained_on == UNTRAINED else "FIG", "FIG")
-    return list(found.values())
+            rows[title] = Row((title,), title, trained_on if trained_on == UNTRAINED else "FIG", "FIG")
+    return list(rows.values())
 
 
 def _recalls(collection: Collection, name: str, row: Row) -> list[Value]:

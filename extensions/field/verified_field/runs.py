@@ -28,8 +28,8 @@ def first_stage(model: str) -> str:
 
 
 def _dense_runs(settings: Config) -> list[Run]:
-    shown = shown_datasets(settings, "has_videos")
-    return [Run(dataset, DENSE, UNTRAINED, 0) for dataset in shown if settings.section(Rows).dense]
+    datasets = shown_datasets(settings, "has_videos")
+    return [Run(dataset, DENSE, UNTRAINED, 0) for dataset in datasets if settings.section(Rows).dense]
 
 
 def follow_up_runs(settings: Config) -> list[Run]:
@@ -97,9 +97,9 @@ def follow_ups(settings: Config) -> list[tuple[str, str, tuple[int, ...]]]:
     section = settings.section(Rows)
     named = [f"{first}-{GROUNDED}" for first in section.grounder.first_stages]
     named += [f"{first}-{RERANKED}" for first in section.reranker.first_stages]
-    found = []
+    stages = []
     for name in named:
         first = first_stage(name)
         dense = first == DENSE
-        found.append((name, UNTRAINED if dense else "fig", (0,) if dense else settings.retrieval.seeds_of(first)))
-    return found
+        stages.append((name, UNTRAINED if dense else "fig", (0,) if dense else settings.retrieval.seeds_of(first)))
+    return stages

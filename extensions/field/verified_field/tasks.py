@@ -50,11 +50,13 @@ def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
     listed = value if isinstance(value, list) else best_object(text, ("moments",), NAMES).get("moments")
     if isinstance(value, dict) and listed is None and {"start", "end"} & value.keys():
         listed = [value]
-    if isinstance(listed, list) and len(listed) == 2 and all(seconds(one) is not None for one in listed):
+    if isinstance(listed, list) and len(listed) == 2 and all(seconds(value) is not None for value in listed):
         listed = [listed]  # one moment, as a pair of times
-    found = [one for one in map(_moment, (listed or [])[:MOST_MOMENTS] if isinstance(listed, list) else []) if one]
-    if found:
-        return Parsed(sections={"moments": "; ".join(found)}, missing=int(cut), form="json")
+    moments = [
+        moment for moment in map(_moment, (listed or [])[:MOST_MOMENTS] if isinstance(listed, list) else []) if moment
+    ]
+    if moments:
+        return Parsed(sections={"moments": "; ".join(moments)}, missing=int(cut), form="json")
     if listed == [] or text.strip() == "[]":
         return Parsed(sections={"moments": "none"}, form="json")
     if not listed and (span := span_in_words(text)):
@@ -81,7 +83,7 @@ def moments_of(text: str) -> list[tuple[float, float, float]]:
     """(start, end, confidence) of each moment of a text that `read_moments` wrote."""
     if text == "none":
         return []
-    return [(float(a), float(b), float(c)) for a, b, c in (one.split() for one in text.split("; "))]
+    return [(float(a), float(b), float(c)) for a, b, c in (part.split() for part in text.split("; "))]
 
 
 _TIME = {"type": "number", "minimum": 0}

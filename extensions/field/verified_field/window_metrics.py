@@ -48,20 +48,20 @@ class WindowScores:
 def score(queries: list[WindowQuery], answers: dict[str, WindowAnswer]) -> WindowScores:
     """Score the queries that have an answer, in their order."""
     answered = [query for query in queries if query.qid in answers]
-    given = [answers[query.qid] for query in answered]
+    predictions = [answers[query.qid] for query in answered]
     first, precision, highlights = {}, {}, {}
-    listed = [answer.windows for answer in given if answer.windows is not None]
-    if listed and len(listed) == len(given):
+    listed = [answer.windows for answer in predictions if answer.windows is not None]
+    if listed and len(listed) == len(predictions):
         for name, bounds in RANGES.items():
-            found = [_moments(_within(query.windows, bounds), rows) for query, rows in zip(answered, listed)]
-            first[name] = np.array([best for best, _ in found])
-            precision[name] = np.array([each for _, each in found])
+            pairs = [_moments(_within(query.windows, bounds), rows) for query, rows in zip(answered, listed)]
+            first[name] = np.array([best for best, _ in pairs])
+            precision[name] = np.array([each for _, each in pairs])
     rated = [
         (query.saliency, answer.saliency)
-        for query, answer in zip(answered, given)
+        for query, answer in zip(answered, predictions)
         if query.saliency is not None and answer.saliency is not None
     ]
-    if rated and len(rated) == len(given):
+    if rated and len(rated) == len(predictions):
         for name, least in SALIENT.items():
             highlights[name] = np.array([_highlights(truth >= least, saliency) for truth, saliency in rated])
     return WindowScores(tuple(query.video for query in answered), first, precision, highlights)
@@ -100,9 +100,9 @@ def average_precision(overlaps: np.ndarray, thresholds: np.ndarray) -> np.ndarra
         best = count - 1 - free[:, ::-1].argmax(axis=1)  # of equal ones the last, as the official code
         right[:, row] = np.take_along_axis(free, best[:, None], axis=1)[:, 0] >= 0
         taken[right[:, row], best[right[:, row]]] = True
-    found = np.cumsum(right, axis=1)
-    envelope = np.maximum.accumulate((found / np.arange(1, rows + 1))[:, ::-1], axis=1)[:, ::-1]
-    return (np.diff(found / count, axis=1, prepend=0) * envelope).sum(axis=1)
+    hits = np.cumsum(right, axis=1)
+    envelope = np.maximum.accumulate((hits / np.arange(1, rows + 1))[:, ::-1], axis=1)[:, ::-1]
+    return (np.diff(hits / count, axis=1, prepend=0) * envelope).sum(axis=1)
 
 
 def _highlights(right: np.ndarray, saliency: np.ndarray) -> tuple[float, float]:
@@ -145,15 +145,15 @@ def official_result(scores: WindowScores) -> dict[str, dict]:
     """The output of the official evaluator, key by key: percent, two decimals; None for a range without a window."""
     result: dict[str, dict] = {}
     for name, first in scores.first.items():
-        known = ~np.isnan(first)
-        by_threshold = scores.precision[name][known].mean(axis=0) if known.any() else np.full(len(THRESHOLDS), np.nan)
+        mask = ~np.isnan(first)
+        by_threshold = scores.precision[name][mask].mean(axis=0) if mask.any() else np.full(len(THRESHOLDS), np.nan)
         result[name] = {
             "MR-mAP": {
                 **{f"{threshold:g}": _percent(value) for threshold, value in zip(THRESHOLDS, by_threshold)},
                 "average": _percent(by_threshold.mean()),
             },
             "MR-R1": {
-                f"{threshold:g}": _percent((first[known] >= threshold).mean() if known.any() else np.nan)
+                f"{threshold:g}": _percent((first[mask] >= threshold).mean() if mask.any() else np.nan)
                 for threshold in THRESHOLDS
             },
         }

@@ -112,7 +112,7 @@ def evaluate(
     queries: list[WindowQuery], answers: dict[str, WindowAnswer], partial: bool = False, file: object = "submission"
 ) -> WindowEvaluation:
     """Score answers by id. Raises InputError for different ids unless `partial`, or without anything to score."""
-    found = match([query.qid for query in queries], answers, partial, file, answer="row", key="qid ")
+    pairing = match([query.qid for query in queries], answers, partial, file, answer="row", key="qid ")
     scores = score(queries, answers)
     if not scores.first and not scores.highlights:
         raise InputError(
@@ -120,7 +120,7 @@ def evaluate(
             file=file,
             remedy="give pred_relevant_windows, or a ground truth with saliency_scores",
         )
-    return WindowEvaluation(official_result(scores), scores, (*found.notes(), *_notes(queries, answers, scores)))
+    return WindowEvaluation(official_result(scores), scores, (*pairing.notes(), *_notes(queries, answers, scores)))
 
 
 def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores: WindowScores) -> Iterator[str]:

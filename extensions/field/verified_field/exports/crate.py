@@ -47,8 +47,8 @@ TYPES = {
 Entity = dict[str, Any]
 
 
-def archive(settings: Config, given: Sequence[Path]) -> str:
-    """Write the crate of a configuration's run, read from the files `given`; returns its place and size in words."""
+def archive(settings: Config, files: Sequence[Path]) -> str:
+    """Write the crate of a configuration's run, read from its `files`; returns its place and size in words."""
     results = Path(home(settings))
     licence = settings.annotations.licence
     facts = {
@@ -60,7 +60,7 @@ def archive(settings: Config, given: Sequence[Path]) -> str:
     }
     resolved = redact(yaml.safe_dump(settings.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
     folder = results / "export" / "crate"
-    counts = write_crate(folder, results, resolved, given, facts)
+    counts = write_crate(folder, results, resolved, files, facts)
     return (
         f"{folder}: {counts['copied']} of {counts['built']} built files and the digests of all, "
         f"{counts['inputs']} videos by digest"
@@ -81,12 +81,12 @@ class Built(NamedTuple):
 
 
 def write_crate(
-    folder: Path, results: Path, resolved: str, given: Sequence[Path], facts: Mapping[str, Any]
+    folder: Path, results: Path, resolved: str, files: Sequence[Path], facts: Mapping[str, Any]
 ) -> dict[str, int]:
     """Write the crate of a run, or replace it; returns the numbers of built, input and copied files.
 
     `results` is the run's folder, relative to the working directory; `resolved` is the configuration with all defaults
-    (YAML), `given` its files. `facts`: name (of the configuration), project (its folder), commit, licence (None if not
+    (YAML), `files` its files. `facts`: name (of the configuration), project (its folder), commit, licence (None if not
     stated) and creators. Raises InputError if nothing is built, or a result was changed after its job.
     """
     built, times = _built(results)
@@ -96,7 +96,7 @@ def write_crate(
     unfinished = folder.with_name(f".{folder.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     write_text(unfinished / "configuration.yaml", resolved)
-    for path in given:
+    for path in files:
         _copy(path, unfinished / "given" / path.name)
     _copy(facts["project"] / "Snakefile", unfinished / "workflow" / "Snakefile")
     for path in sorted((facts["project"] / "rules").glob("*.smk")):
@@ -129,8 +129,8 @@ def _built(results: Path) -> tuple[list[Built], tuple[str, str]]:
             continue
         job = written.get("rule", ""), json.dumps(written.get("wildcards", {}), sort_keys=True)
         members = {path / member: digest for member, digest in written.get("files", {}).items()}
-        for one, digest in members.items() or [(path, written["sha256"])]:
-            rows.append(Built(one.as_posix(), one.stat().st_size, digest, *job))
+        for output, digest in members.items() or [(path, written["sha256"])]:
+            rows.append(Built(output.as_posix(), output.stat().st_size, digest, *job))
     first, last = (
         datetime.fromtimestamp(end(times, default=0), UTC).isoformat(timespec="seconds") for end in (min, max)
     )
@@ -147,7 +147,7 @@ def _inputs(results: Path) -> Iterator[tuple[str, int, str]]:
 
 def installed() -> list[str]:
     """Every installed package with its version, as pip lists them."""
-    return sorted({f"{one.metadata['Name']}=={one.version}" for one in distributions()}, key=str.lower)
+    return sorted({f"{package.metadata['Name']}=={package.version}" for package in distributions()}, key=str.lower)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -164,7 +164,7 @@ def describe(folder: Path, facts: Mapping[str, Any], times: tuple[str, str]) -> 
     creators = [
         {"@id": f"#creator-{n}", "@type": "Organization", "name": who} for n, who in enumerate(facts["creators"])
     ]
-    authors = _references(one["@id"] for one in creators)
+    authors = _references(creator["@id"] for creator in creators)
     licence = {"@id": "#licence", "@type": "CreativeWork", "name": facts["licence"] or "not stated"}
     root = {
         "@id": "./",
