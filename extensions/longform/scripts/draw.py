@@ -9,13 +9,13 @@ with job(snakemake):
     from verified_longform.figures import draw_example, draw_lengths, draw_moments
     from verified_longform.recall_tables import METHODS
 
-    movies = [one for one in map(read_json, snakemake.input.statistics) if one["kind"] == "movies"]
+    movies = [entry for entry in map(read_json, snakemake.input.statistics) if entry["kind"] == "movies"]
     output = snakemake.output
     splits = [
-        (f"{one['title']}, {split}", one[split]["histograms"])
-        for one in movies
+        (f"{entry['title']}, {split}", entry[split]["histograms"])
+        for entry in movies
         for split in ("train", "val/test")
-        if split in one
+        if split in entry
     ]
     draw_moments(splits, output.splits)
     curves = []
@@ -25,6 +25,8 @@ with job(snakemake):
         method = "chance" if path.name == "baselines.json" else path.parent.name
         name = METHODS.get(method, f"VLG-Net, {method}")  # a training of VLG-Net has the name of its data
         recalls = [measure.get("chance", measure)["recall"] for measure in result["lengths"]]
-        curves.append((name, lengths, {1: [one[0][2] for one in recalls], 5: [one[1][2] for one in recalls]}))
+        curves.append(
+            (name, lengths, {1: [recall[0][2] for recall in recalls], 5: [recall[1][2] for recall in recalls]})
+        )
     draw_lengths(curves, output.lengths)
     draw_example(read_jsonl(snakemake.input.example[0]), output.example)

@@ -7,9 +7,9 @@ with job(snakemake):
     from verified_longform.figures import draw_datasets, draw_moments, draw_sentences
 
     statistics = [read_json(path) for path in snakemake.input.statistics]
-    groups = [(one["title"], one["all"]["histograms"]) for one in statistics if one["all"]["queries"]]
+    groups = [(entry["title"], entry["all"]["histograms"]) for entry in statistics if entry["all"]["queries"]]
     draw_moments(groups, snakemake.output.moments)
     draw_datasets(
-        [(one["title"], one["all"]) for one in statistics if one["all"]["queries"]], snakemake.output.datasets
+        [(entry["title"], entry["all"]) for entry in statistics if entry["all"]["queries"]], snakemake.output.datasets
     )
     draw_sentences(groups, snakemake.output.sentences)

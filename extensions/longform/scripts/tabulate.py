@@ -33,9 +33,9 @@ with job(snakemake):
                 mixtures[training] = read_json(path)
     statistics = []
     for path in map(Path, inputs.statistics):
-        one = read_json(path)
-        comparable = one["kind"] == "movies" and sets[path.parent.name]["comparable"]
-        statistics.append({**one, "comparable": comparable})
+        entry = read_json(path)
+        comparable = entry["kind"] == "movies" and sets[path.parent.name]["comparable"]
+        statistics.append({**entry, "comparable": comparable})
     tables = all_tables(
         statistics,
         results,

@@ -77,7 +77,7 @@ def check_rows(
     ``no-duration``, ``end-before-start`` (also no length), ``beyond-the-movie``, ``no-movie-features``,
     ``no-text-features``. (The official loader silently reuses the moment of the row before.)
     """
-    known = None if texts is None else set(texts)
+    ids = None if texts is None else set(texts)
     usable, excluded = [], []
     clipped = 0
     for row in rows:
@@ -92,7 +92,7 @@ def check_rows(
             reason = "beyond-the-movie"
         elif frames is not None and not frames.get(row["movie"]):
             reason = "no-movie-features"
-        elif known is not None and row["id"] not in known:
+        elif ids is not None and row["id"] not in ids:
             reason = "no-text-features"
         else:
             clipped += (start, end) != (row["start"], row["end"])

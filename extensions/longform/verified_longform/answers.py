@@ -30,11 +30,11 @@ class MovieTruth:
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; answers about unusable annotations are ignored."""
-        given = read_submission(file)
+        predictions = read_submission(file)
         for row in self.excluded:
-            given.pop(row["id"], None)
-        match([row["id"] for row in self.rows], given, False, file, answer="line")
-        spans = [given[row["id"]] for row in self.rows]
+            predictions.pop(row["id"], None)
+        match([row["id"] for row in self.rows], predictions, False, file, answer="line")
+        spans = [predictions[row["id"]] for row in self.rows]
         if nms_threshold is not None:
             spans = [listed[suppress_spans(listed, nms_threshold, DEPTH)] for listed in spans]
         moments = np.array([[row["start"], row["end"]] for row in self.rows]).reshape(-1, 2)

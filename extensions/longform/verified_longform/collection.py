@@ -145,7 +145,7 @@ def _written(movie: dict, transcribes: bool) -> tuple[list[Word], list[Cue]]:
 
 
 def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:
-    given = {column for column in OPTIONAL if movie[column]}
+    columns = {column for column in OPTIONAL if movie[column]}
     try:
         words, cues = _written(movie, listen is not None)
         tracks = read_track(movie["track"], settings.rate), read_track(movie["described"], settings.rate)
@@ -154,9 +154,9 @@ def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> 
         facts = {"movie": movie["movie"], "duration": None, "delay": None, "reason": str(error), "subtitles": None}
         return [], facts | {"delays": [], "peaks": []} | counts
     if listen is not None:
-        if "transcript" not in given:
+        if "transcript" not in columns:
             words = [Word(text, start, end, True) for start, end, text in listen(movie["described"])]
-        if "subtitles" not in given:
+        if "subtitles" not in columns:
             cues = [spoken(*segment) for segment in listen(movie["track"])]
     rows, report = collect_movie(
         movie["movie"],
@@ -168,8 +168,8 @@ def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> 
         window_seconds=settings.window_seconds,
         most_seconds=settings.most_seconds,
     )
-    transcribed = sorted(OPTIONAL.keys() - given) if listen else []
-    return rows, report | {"subtitles": "subtitles" in given or listen is not None, "transcribed": transcribed}
+    transcribed = sorted(OPTIONAL.keys() - columns) if listen else []
+    return rows, report | {"subtitles": "subtitles" in columns or listen is not None, "transcribed": transcribed}
 
 
 def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
@@ -191,7 +191,7 @@ def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
                 right += 1
                 right_ids.add(event["id"])
                 break
-    wanted = {
+    true_ids = {
         event["id"]
         for movie in accepted
         for event in truth[movie]["events"]
@@ -204,6 +204,6 @@ def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
         "delay_error": max(errors, default=None),
         "rows": len(rows),
         "right": right,
-        "wanted": len(wanted),
-        "missed": len(wanted - right_ids),
+        "wanted": len(true_ids),
+        "missed": len(true_ids - right_ids),
     }

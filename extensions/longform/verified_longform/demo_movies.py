@@ -132,7 +132,7 @@ def _segment(text: str, start: float, end: float) -> dict:
         "start": edges[0],
         "end": edges[-1],
         "text": text,
-        "words": [{"word": f" {one}", "start": a, "end": b} for one, a, b in zip(words, edges, edges[1:])],
+        "words": [{"word": f" {text}", "start": a, "end": b} for text, a, b in zip(words, edges, edges[1:])],
     }
 
 

@@ -43,11 +43,11 @@ def collect_rows(movies: MovieSet, files: Mapping) -> tuple[list[dict], list[dic
         folders = [Path(files[name]) for name in ("collected", "rendered") if name in files]
         files_of_splits = [(split, folder / f"{split}.json") for folder in folders for split in SPLITS]
         rows = [row for split, path in files_of_splits if path.is_file() for row in read_mad(path, split)]
-    seen: set[str] = set()
+    ids: set[str] = set()
     for row in rows:
-        if row["id"] in seen:
+        if row["id"] in ids:
             raise InputError(f"annotation {row['id']!r} is in two splits", remedy="give every annotation its own id")
-        seen.add(row["id"])
+        ids.add(row["id"])
     texts = None
     for name in ("tokens", "sentences"):
         if name in files:
@@ -102,8 +102,8 @@ def measure_ranker(
     measures = []
     for seconds in lengths:
         cut = cut_movies(list(rows), seconds)
-        shown = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
-        predictions = rank_rows(cut, grid, features.movie, ranker, shown)
+        title = f"{label}, {'whole movies' if seconds is None else f'{seconds:g} s'}"
+        predictions = rank_rows(cut, grid, features.movie, ranker, title)
         measures.append({"seconds": seconds, **measure_recall(cut, predictions, iou_cmp)})
         if seconds is None and submission:
             write_submission(submission, [row["id"] for row in rows], predictions)
@@ -147,14 +147,14 @@ def retrieve_clips(
         frames = features.movie(row["movie"], first, max(first + 1, round(row["end"] * fps)))
         clips.append(pool(frames))
     gallery, queries = np.stack(clips), features.sentence_rows(row["id"] for row in rows)
-    found = np.zeros(len(CLIP_KS))
+    shares = np.zeros(len(CLIP_KS))
     for begin in range(0, len(queries), 256):
         scores = queries[begin : begin + 256].astype(np.float64) @ gallery.T.astype(np.float64)
         matching = scores[np.arange(len(scores)), begin + np.arange(len(scores))][:, None]
         tied = np.isclose(scores, matching, rtol=1e-9, atol=0)  # the true clip among them
         better = ((scores > matching) & ~tied).sum(axis=1)
-        found += [np.clip((k - better) / tied.sum(axis=1), 0, 1).sum() for k in CLIP_KS]
-    return {str(k): float(100 * share / len(queries)) for k, share in zip(CLIP_KS, found, strict=True)}
+        shares += [np.clip((k - better) / tied.sum(axis=1), 0, 1).sum() for k in CLIP_KS]
+    return {str(k): float(100 * share / len(queries)) for k, share in zip(CLIP_KS, shares, strict=True)}
 
 
 def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
@@ -164,9 +164,9 @@ def mixed_rows(mixture: Mapping[str, Mapping], seed: int) -> list[dict]:
         split_rows = [row for row in read_jsonl(source["rows"]) if row["split"] == source["split"]]
         if source["share"] < 1:
             movies = sorted({row["movie"] for row in split_rows})
-            wanted, drawn = source["share"] * len(split_rows), []
+            count, drawn = source["share"] * len(split_rows), []
             for movie in generator(seed, "mixture", name).permutation(len(movies)):
-                if len(drawn) >= wanted:
+                if len(drawn) >= count:
                     break
                 drawn += [row for row in split_rows if row["movie"] == movies[movie]]
             split_rows = drawn

@@ -101,8 +101,8 @@ def draw_lengths(
                     linestyle=style,
                 )
                 ends[title] = (len(lengths) - 1, values[k][-1], colour)
-            shown = ["movie" if seconds is None else f"{seconds:g} s" for seconds in curves[0][1]] if curves else []
-            axis.set_xticks(range(len(shown)), shown, rotation=45)
+            labels = ["movie" if seconds is None else f"{seconds:g} s" for seconds in curves[0][1]] if curves else []
+            axis.set_xticks(range(len(labels)), labels, rotation=45)
             axis.set_xlabel("length of the video")
             axis.set_ylabel(f"R@{k}, IoU=0.5, %")
             direct_labels(axis, ends)
@@ -114,7 +114,7 @@ def draw_datasets(groups: Sequence[tuple[str, Mapping]], paths: Iterable[str | o
     groups: (label, `statistics.describe`).
     """
     with drawing(paths, WIDE, 7.0) as figure:
-        rows = [(title, 100 * one["coverage"], one["minutes"], one["vocabulary"]) for title, one in groups]
+        rows = [(title, 100 * row["coverage"], row["minutes"], row["vocabulary"]) for title, row in groups]
         text = "; ".join(f"{title} {minutes:.1f} minutes, {words} words" for title, _, minutes, words in rows)
         header = ("data set", "moment / video length, %", "minutes of a video", "vocabulary")
         figure.describe(f"Data sets beside each other. {text}", header, rows)

@@ -62,14 +62,14 @@ def annotation_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]
 
 def video_inputs(settings: Config, wildcards) -> dict[str, Any]:
     """The folder of the movies of ``wildcards.movies``; not its timestamp but `movies_state` shows changes."""
-    given = _given_movies(settings, wildcards)
-    return {"folder": ancient(given) if given else f"{folder(settings)}/{wildcards.movies}/source"}
+    movies_folder = _given_movies(settings, wildcards)
+    return {"folder": ancient(movies_folder) if movies_folder else f"{folder(settings)}/{wildcards.movies}/source"}
 
 
 def movies_state(settings: Config, wildcards) -> str | None:
     """A digest of the given movies of ``wildcards.shard``; None for rendered ones."""
-    given = _given_movies(settings, wildcards)
-    return videos_state(given, wildcards.shard, settings.shards) if given else None
+    movies_folder = _given_movies(settings, wildcards)
+    return videos_state(movies_folder, wildcards.shard, settings.shards) if movies_folder else None
 
 
 def _given_movies(settings: Config, wildcards) -> str | None:

@@ -38,7 +38,7 @@ def read_manifest(path: str | os.PathLike) -> list[dict]:
         if split not in SPLITS:
             raise InputError(f"split {split!r} is none of {', '.join(SPLITS)}", file=path, row=number)
         paths = {name: row[name].strip() for name in COLUMNS[1:]}
-        files = _with_default_files({name: path.parent / given if given else None for name, given in paths.items()})
+        files = _with_default_files({name: path.parent / file if file else None for name, file in paths.items()})
         rows[row["movie"]] = {"movie": row["movie"].strip(), "split": split, **files}
     if not rows:
         raise InputError("names no movie", file=path)

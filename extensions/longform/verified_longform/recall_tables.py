@@ -85,7 +85,7 @@ def _notes(title: str, results: Mapping, seconds: float | None, layout: Mapping)
         METHODS[method]: sorted(number for row in measures["intra_class"] for number in row if number is not None)
         for method, measures in _methods(results, seconds).items()
     }
-    texts = [f"{method} {median(known):.2f}" for method, known in correlations.items() if known]
+    texts = [f"{method} {median(values):.2f}" for method, values in correlations.items() if values]
     return [
         f"{title}: intra-class correlation of queries of one movie (median of the cells): {', '.join(texts) or '?'}.",
         f"{title}: {baselines['queries']} queries in {tail['videos']} {videos} of {baselines['movies']} movies;"
@@ -127,13 +127,13 @@ def mixtures_table(results: Mapping[str, Mapping], layout: Mapping, published: P
 def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> Table:
     """Table 6's task, text-to-clip retrieval: untrained, or by a CLIP4Clip that is given; and the published rows."""
     rows: list[tuple] = []
-    given = False
+    is_imported = False
     for name, movies in layout["sets"].items():
         measures = results[name].get("zero-shot", {})
         methods = {"mean pooling, zero-shot": measures.get("clip_retrieval")}
         if trained := measures.get("clip4clip"):
             # Its encoders are fine-tuned, so their mean is not a zero-shot figure.
-            methods, given = {trained["method"]: trained["recall"]}, True
+            methods, is_imported = {trained["method"]: trained["recall"]}, True
         rows += [
             (movies["title"], method, "this run", *(recalls[str(k)] for k in (1, 5, 10)))
             for method, recalls in methods.items()
@@ -146,7 +146,9 @@ def retrieval_table(results: Mapping, layout: Mapping, published: Published) -> 
                 rows.append((f"{place.dataset}, trained on {place.train}", place.method, "published", *figures))
     note = "CLIP4Clip is not trained here: "
     note += (
-        "the row is of a checkpoint that was imported." if given else "its starting point, pooled features, is shown."
+        "the row is of a checkpoint that was imported."
+        if is_imported
+        else "its starting point, pooled features, is shown."
     )
     header = ("Data set", "Method", "Figures", "R@1", "R@5", "R@10")
     ties = "Clips that score alike count by the share of their orders that find the right one."
@@ -161,8 +163,8 @@ def lengths_table(results: Mapping, layout: Mapping) -> Table:
             seconds = at_length["seconds"]
             lost = max(lost, at_length["tail"]["queries_without_overlap"])
             for method, measure in _methods(results[name], seconds).items():
-                shown = "whole movies" if seconds is None else f"{seconds:g} s"
-                rows.append((movies["title"], METHODS[method], shown, *(_cell(measure, 2, k, method) for k in (0, 1))))
+                length = "whole movies" if seconds is None else f"{seconds:g} s"
+                rows.append((movies["title"], METHODS[method], length, *(_cell(measure, 2, k, method) for k in (0, 1))))
     ceiling = "The Oracle's R@1 is what proposals leave possible at a length."
     if lost and layout["tail"] == "drop":
         ceiling += (

@@ -61,15 +61,15 @@ def evaluate(
     An empty list is a miss. Queries without a line and lines without a query raise InputError that names some of them;
     with `partial`, known rows are scored and unknown ones omitted, both counted.
     """
-    found = match([row["id"] for row in rows], submission, partial, source, answer="line")
+    pairing = match([row["id"] for row in rows], submission, partial, source, answer="line")
     scored = [row for row in rows if row["id"] in submission]
     moments = np.array([[row["start"], row["end"]] for row in scored]).reshape(-1, 2)
     ranks = first_hits([submission[row["id"]] for row in scored], moments, iou_cmp)
     return {
         "queries": len(scored),
         "movies": len({row["movie"] for row in scored}),
-        "missing": len(found.missing),
-        "unknown": len(found.unknown),
+        "missing": len(pairing.missing),
+        "unknown": len(pairing.unknown),
         "more_than_100": sum(len(submission[row["id"]]) > DEPTH for row in scored),
         **recall_over_movies(ranks, [row["movie"] for row in scored]),
     }

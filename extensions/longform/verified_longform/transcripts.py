@@ -95,14 +95,14 @@ def _azure(
             continue
         recognised = _list(_key(options[0], words_key, path, place, "ask for word-level timestamps"), path, place)
         words = []
-        shown = str(options[0].get("display", options[0].get("Display", ""))).split()
+        display = str(options[0].get("display", options[0].get("Display", ""))).split()
         for position, word in enumerate(recognised):
             first, length = (_key(word, key, path, place) for key in (offset, duration))
             if not finite(first) or not finite(length):
                 raise InputError(f"{place}: a word's time is {first!r:.40}, {length!r:.40}", file=path)
             # The lexical words have no punctuation; the display form has it, used word by word if both have equally
             # many.
-            text = shown[position] if len(shown) == len(recognised) else _key(word, word_key, path, place)
+            text = display[position] if len(display) == len(recognised) else _key(word, word_key, path, place)
             last = position == len(recognised) - 1
             words.append(_word(text, first / TICKS, (first + length) / TICKS, last, path, place))
         collected.append(words)

@@ -33,15 +33,15 @@ def load(path: str | Path, grid: Grid) -> VLGNet:
     Raises InputError for any other file, and a checkpoint trained for other windows than `grid`.
     """
     tensors, header = checkpoint.load(path, FORM)
-    wanted = json.loads(json.dumps(asdict(grid)))
+    expected = json.loads(json.dumps(asdict(grid)))
     try:
         trained_for, size = header["grid"], VLGSettings(**header["size"])
-        other = next((key for key in WINDOW if trained_for[key] != wanted[key]), None)
+        other = next((key for key in WINDOW if trained_for[key] != expected[key]), None)
     except (KeyError, TypeError) as error:
         raise InputError(f"damaged: its header describes no VLG-Net ({error})", file=path) from None
     if other:
         raise InputError(
-            f"trained with {other} {trained_for[other]}, not {wanted[other]}",
+            f"trained with {other} {trained_for[other]}, not {expected[other]}",
             file=path,
             remedy="train again, or set longform.grid as it was",
         )
@@ -65,7 +65,7 @@ def warm_start(model: VLGNet, path: str | Path) -> dict[str, str | int]:
     if not len(model.context_aggregator):
         raise InputError("VLG-Net has no GCNeXt block", remedy="set longform.vlg_net.blocks, or leave warm_start out")
     read = read_tensors(path)
-    prefix = next((one for one in BLOCKS if any(name.startswith(f"{one}tconvs.") for name in read)), None)
+    prefix = next((block for block in BLOCKS if any(name.startswith(f"{block}tconvs.") for name in read)), None)
     if prefix is None:
         raise InputError("holds no GCNeXt block", file=path, remedy=f"expected tensors of {' or '.join(BLOCKS)}")
     # G-TAD of 256 channels calls the semantic branch fconvs.

@@ -42,8 +42,8 @@ def gather(x: Tensor, index: Tensor, how: Gather) -> Tensor:
     """Features of the neighbours `index` [B, N, k] of x [B, D, N]: [B, D, N, k]."""
     batch, width, count = x.shape
     rows = x.contiguous().view(batch, count, width) if how == "as_released" else x.transpose(1, 2)
-    wanted = index.reshape(batch, -1, 1).expand(-1, -1, width)
-    return rows.gather(1, wanted).view(*index.shape, width).permute(0, 3, 1, 2)
+    positions = index.reshape(batch, -1, 1).expand(-1, -1, width)
+    return rows.gather(1, positions).view(*index.shape, width).permute(0, 3, 1, 2)
 
 
 def bottleneck(kind: type[nn.Module], wide: int, narrow: int, out: int, groups: int, kernel: int) -> nn.Sequential:

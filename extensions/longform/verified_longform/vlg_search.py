@@ -61,6 +61,6 @@ def cut_windows(frames: np.ndarray, starts: np.ndarray, grid: Grid) -> Tensor:
     """Windows [windows, W, dim] from frame `starts`; missing frames are zero."""
     windows = np.zeros((len(starts), grid.window, frames.shape[1]), np.float32)
     for window, start in zip(windows, starts, strict=True):
-        seen = frames[start : start + grid.window]
-        window[: len(seen)] = seen
+        part = frames[start : start + grid.window]
+        window[: len(part)] = part
     return torch.from_numpy(windows)

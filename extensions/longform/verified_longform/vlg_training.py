@@ -173,16 +173,16 @@ def train(
             loss = _align(model, batch, device)
             return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
         logits = model(batch.frames.to(device), batch.tokens.to(device), batch.lengths.to(device))
-        wanted = scaled_targets(batch.targets.to(device))
-        loss = anchor_loss(logits.float(), wanted)
+        overlaps = scaled_targets(batch.targets.to(device))
+        loss = anchor_loss(logits.float(), overlaps)
         return loss, {"loss": loss, "positives": batch.positives, "queries": len(batch.lengths)}
 
     def rate(step: int) -> float:
         return settings.learning_rate * 0.5 ** (step // per_epoch // settings.halve_every)
 
     def row(step: int, terms: list[training.Terms], reached: TrainingProgress) -> Row:
-        total = reduce(add, (one["loss"] * one["queries"] for one in terms))
-        positives, queries = (sum(one[name] for one in terms) for name in ("positives", "queries"))
+        total = reduce(add, (term["loss"] * term["queries"] for term in terms))
+        positives, queries = (sum(term[name] for term in terms) for name in ("positives", "queries"))
         facts = {"loss": round(total / queries, 6), "positives": positives, "queries": queries}
         epoch, stage = step // per_epoch, {}
         if settings.align_epochs:
@@ -228,7 +228,7 @@ def _batches(
     order = random.permutation(len(rows))
     for begin in range(0, len(order), settings.batch):
         batch = [rows[number] for number in order[begin : begin + settings.batch]]
-        frames, tokens, wanted, positives = [], [], [], 0
+        frames, tokens, overlaps, positives = [], [], [], 0
         for row in batch:
             source, length = features[row["source"]], lengths[row["movie"]]
             first, last = round(row["start"] * grid.fps), round(row["end"] * grid.fps)
@@ -239,12 +239,12 @@ def _batches(
             frames.append(cut_windows(movie_frames, np.zeros(1, np.int64), grid)[0])
             tokens.append(torch.from_numpy(source.token_rows(row["id"], TOKENS)))
             no_moment = np.zeros(len(grid.anchors), np.float32)
-            wanted.append(targets(grid, drawn.start, first, last) if drawn.positive else no_moment)
+            overlaps.append(targets(grid, drawn.start, first, last) if drawn.positive else no_moment)
             positives += drawn.positive
         yield Batch(
             torch.stack(frames),
             torch.nn.utils.rnn.pad_sequence(tokens, batch_first=True),
             torch.tensor([len(query_tokens) for query_tokens in tokens]),
-            torch.from_numpy(np.stack(wanted)),
+            torch.from_numpy(np.stack(overlaps)),
             positives,
         )
