@@ -57,10 +57,10 @@ class Evaluation:
             own = kinds == kind if kind in KINDS else np.full(len(kinds), True)
             result[kind] = {"queries": int(own.sum())}
             for name, numbers in values.items():
-                known = own & ~np.isnan(numbers)
-                if known.any() and (name != "AUROC" or kind == "all"):
-                    videos = [query.video for query, counts in zip(self.queries, known) if counts]
-                    result[kind][name] = mean_of_training(numbers[known], videos, unit=100)
+                mask = own & ~np.isnan(numbers)
+                if mask.any() and (name != "AUROC" or kind == "all"):
+                    videos = [query.video for query, counts in zip(self.queries, mask) if counts]
+                    result[kind][name] = mean_of_training(numbers[mask], videos, unit=100)
         return result
 
 
@@ -90,13 +90,13 @@ def evaluate(
     for file, of_file in ((submission, [query for query in queries if not query.absent]), (absent, unanswerable)):
         if file is None:
             continue
-        given = read_submission(file)
-        if (own := given.tasks.get("SVMR")) is None:
+        content = read_submission(file)
+        if (own := content.tasks.get("SVMR")) is None:
             raise InputError("has no SVMR lists", file=file, remedy="give spans within the video of each query as SVMR")
         notes += match([query.id for query in of_file], own, partial, file, where="SVMR: ", key="desc_id ").notes()
         for query in (each for each in of_file if each.id in own):
             rows = own[query.id][:DEPTH]
-            if (rows[:, 0] != given.video_index.get(query.video, -1)).any():
+            if (rows[:, 0] != content.video_index.get(query.video, -1)).any():
                 remedy = f"all must be of {query.video}, by its number in video2idx"
                 raise InputError(f"SVMR, desc_id {query.id}: a row is of another video", file=file, remedy=remedy)
             rows = rows[np.argsort(-rows[:, 3], kind="stable"), 1:]
@@ -113,8 +113,8 @@ def evaluate(
 def select_threshold(truth: Path, submissions: Sequence[Path], nms_threshold: float | None) -> tuple[float, float]:
     """Threshold and mean EtF1, of `measures.best_threshold`, on a validation split; the second of two submissions
     answers the part absent. Raises InputError where the mean is 0 at every threshold."""
-    found = evaluate(read_queries(truth), submissions[0], *submissions[1:], nms_threshold=nms_threshold)
-    threshold, mean = measures.best_threshold(found.lists, [query.spans for query in found.queries])
+    evaluation = evaluate(read_queries(truth), submissions[0], *submissions[1:], nms_threshold=nms_threshold)
+    threshold, mean = measures.best_threshold(evaluation.lists, [query.spans for query in evaluation.queries])
     if not mean:
         raise InputError(
             "at no threshold is one query answered with the right spans, and no others",
@@ -136,20 +136,20 @@ class AnyNumberTruth:
 
     def queries(self) -> list[Query]:
         """The queries, each with its first span; one without a moment has a span of no length, and no duration."""
-        found = []
+        queries = []
         for query in self.present:
             spans = tuple((float(start), float(end)) for start, end in query.spans)
             duration = query.duration if spans else None
-            found.append(Query(query.id, query.video, *(*spans, (0.0, 0.0))[0], query.caption, None, duration, spans))
-        return found
+            queries.append(Query(query.id, query.video, *(*spans, (0.0, 0.0))[0], query.caption, None, duration, spans))
+        return queries
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; right is a row of tIoU 0.5 with a true span. G-mAP is left out unless all queries have a
         moment."""
-        found = evaluate(self.present, file, None, nms_threshold)
+        evaluation = evaluate(self.present, file, None, nms_threshold)
         ranks, first = [], []
-        for query, rows in zip(found.queries, found.lists):
+        for query, rows in zip(evaluation.queries, evaluation.lists):
             ranks.append(float(first_ranks(np.any(measures.overlaps(rows, query.spans) >= RIGHT, axis=1))))
             first.append((query.video, float(rows[0, 0]), float(rows[0, 1])) if len(rows) else None)
-        values = {name: numbers for name, numbers in found.values().items() if not np.isnan(numbers).any()}
+        values = {name: numbers for name, numbers in evaluation.values().items() if not np.isnan(numbers).any()}
         return Answers(values, np.array(ranks), first)

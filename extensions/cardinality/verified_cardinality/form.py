@@ -43,14 +43,14 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         threshold, mean = select_threshold(arguments.val[0], arguments.val[1:], arguments.nms_threshold)
         about = f"rows below a score of {threshold:.6g} are no answers: best EtF1, {100 * mean:.2f}, on the val split"
     queries = read_queries(arguments.ground_truth)
-    found = evaluate(queries, arguments.submission, arguments.absent, arguments.nms_threshold, arguments.partial)
-    note(found.notes)
-    summary = found.summary() if threshold is None else found.summary(threshold)
+    evaluation = evaluate(queries, arguments.submission, arguments.absent, arguments.nms_threshold, arguments.partial)
+    note(evaluation.notes)
+    summary = evaluation.summary() if threshold is None else evaluation.summary(threshold)
     if arguments.json:
-        print(json.dumps({"threshold": threshold, "summary": summary, "notes": found.notes}, indent=1))
+        print(json.dumps({"threshold": threshold, "summary": summary, "notes": evaluation.notes}, indent=1))
         return
-    videos = len({query.video for query in found.queries})
-    print(f"Any number of moments: {len(found.queries)} queries about {videos} videos")
+    videos = len({query.video for query in evaluation.queries})
+    print(f"Any number of moments: {len(evaluation.queries)} queries about {videos} videos")
     print(f"percent; in brackets: 95 % interval over videos, drawn with all of their queries\n{about}")
     print(f"{'moments':9}{'queries':>7}  {'measure':16}{'value':>8}")
     for kind, own in summary.items():

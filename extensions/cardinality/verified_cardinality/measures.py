@@ -54,7 +54,7 @@ def average_precision(rows: np.ndarray, spans: np.ndarray) -> float:
     table = overlaps(rows[:MOST_ROWS], spans)
     if not len(table):
         return 0.0
-    found = []
+    averages = []
     for threshold in PRECISION_THRESHOLDS:
         free, right = table.copy(), np.zeros(len(table), bool)
         for row, own in enumerate(free):
@@ -63,8 +63,8 @@ def average_precision(rows: np.ndarray, spans: np.ndarray) -> float:
                 right[row] = True
                 free[:, best] = -1
         precision = np.cumsum(right) / np.arange(1, len(right) + 1)
-        found.append((np.maximum.accumulate(precision[::-1])[::-1] * right).sum() / len(spans))
-    return float(np.mean(found))
+        averages.append((np.maximum.accumulate(precision[::-1])[::-1] * right).sum() / len(spans))
+    return float(np.mean(averages))
 
 
 def rejection(scores: np.ndarray, has_moment: np.ndarray) -> np.ndarray:

@@ -101,7 +101,7 @@ def _read_windows(path: Path) -> list[Asked]:
 
 
 def _read_videos(path: Path) -> list[Asked]:
-    found: list[Asked] = []
+    queries: list[Asked] = []
     for number, (video, row) in enumerate(read_json(path).items(), start=1):
         spans, captions = (row.get(key) if is_object(row) else None for key in ("spans", "queries"))
         if not is_array(spans) or not is_array(captions) or len(spans) != len(captions):
@@ -109,11 +109,11 @@ def _read_videos(path: Path) -> list[Asked]:
         own: dict[str, list] = defaultdict(list)
         for span, caption in zip(spans, captions):
             own[" ".join(str(caption).split())].append(span)
-        found += [
+        queries += [
             _asked(i, video, spans, {**row, "query": caption}, "query", path, number)
-            for i, (caption, spans) in enumerate(own.items(), start=len(found))
+            for i, (caption, spans) in enumerate(own.items(), start=len(queries))
         ]
-    return found
+    return queries
 
 
 def _read_table(path: Path) -> list[Asked]:

@@ -15,14 +15,14 @@ with job(snakemake, snakemake.params.threads) as log:
     settings = received(Clock, params.clock)
     generation = locate_models(received(Generation, params.generation), snakemake.input.weights)
     form = generation.video_lmm.video_input
-    found = try_model(generation, params.seed, settings.tolerance)
-    wrong = problem({name: verdict for name, (verdict, _) in found.items()}, form, params.tasks)
+    trials = try_model(generation, params.seed, settings.tolerance)
+    wrong = problem({name: verdict for name, (verdict, _) in trials.items()}, form, params.tasks)
     if wrong and settings.refuse:
         raise InputError(wrong[0], remedy=wrong[1])
     if wrong:
         log.warning("%s (%s)", *wrong)
-    shown = {
+    forms = {
         name: {"verdict": str(verdict), "slope": verdict.slope, "offset": verdict.offset, "answers": answers}
-        for name, (verdict, answers) in found.items()
+        for name, (verdict, answers) in trials.items()
     }
-    write_json(snakemake.output.result, {"model": generation.video_lmm.model, "shown_as": form, "forms": shown})
+    write_json(snakemake.output.result, {"model": generation.video_lmm.model, "shown_as": form, "forms": forms})

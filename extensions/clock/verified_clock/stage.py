@@ -36,15 +36,15 @@ def tasks_that_need_times(settings: Config) -> list[str]:
     return sorted({task.name for stage in stages() for task in stage.tasks(settings) if task.needs_times})
 
 
-def problem(found: "dict[str, Verdict]", form: str, tasks: Collection[str]) -> tuple[str, str] | None:
+def problem(verdicts: "dict[str, Verdict]", form: str, tasks: Collection[str]) -> tuple[str, str] | None:
     """(problem, remedy) if the model does not know the times of clips in this form, in which a run shows them."""
-    if found[form].is_right:
+    if verdicts[form].is_right:
         return None
-    said = ", ".join(f"as {name} it {verdict}" for name, verdict in found.items())
+    said = ", ".join(f"as {name} it {verdict}" for name, verdict in verdicts.items())
     message = f"the model does not know the times of frames: {said}"
     if tasks:
         message = f"{message}; {', '.join(tasks)} would go wrong"
-    if form != "stills" and found["stills"].is_right:
+    if form != "stills" and verdicts["stills"].is_right:
         return message, f"set {KEY}.video_input to stills"
     return message, "see how the server reads the times of frames, or name another model; clock.refuse: false goes on"
 
@@ -82,16 +82,18 @@ def _live(settings: Config) -> Iterator[Finding]:
     if not is_tested(settings) or not role.kind.asks_endpoint:
         return
     try:
-        found = {form: verdict for form, (verdict, _) in try_model(settings.generation, 0, section.tolerance).items()}
+        verdicts = {
+            form: verdict for form, (verdict, _) in try_model(settings.generation, 0, section.tolerance).items()
+        }
     except InputError as error:
         yield refused("clock", error, f"correct {KEY}")
         return
-    calls = 3 * len(found)
+    calls = 3 * len(verdicts)
     tasks = tasks_that_need_times(settings)
-    wrong = problem(found, role.video_input, tasks)
+    wrong = problem(verdicts, role.video_input, tasks)
     if wrong is None:
-        shown = ", ".join(f"as {form} it {verdict}" for form, verdict in found.items())
-        yield Finding("ok", KEY, f"{role.model} in {calls} calls about a rendered clip: {shown}")
+        summary = ", ".join(f"as {form} it {verdict}" for form, verdict in verdicts.items())
+        yield Finding("ok", KEY, f"{role.model} in {calls} calls about a rendered clip: {summary}")
     else:
         yield Finding("problem" if tasks and section.refuse else "note", KEY, *wrong)
 

@@ -21,10 +21,10 @@ VERSION = 2
 def read_seconds(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """The second of each colour, in the order of the list, separated by blanks."""
     listed = best_object(text, ("seconds",)).get("seconds")
-    found = [seconds(one) for one in listed] if isinstance(listed, list) else []
-    if len(found) != len(EVENTS) or None in found:
+    times = [seconds(value) for value in listed] if isinstance(listed, list) else []
+    if len(times) != len(EVENTS) or None in times:
         return Parsed(missing=1)
-    return Parsed(sections={"seconds": " ".join(f"{second:g}" for second in found)}, form="json")
+    return Parsed(sections={"seconds": " ".join(f"{second:g}" for second in times)}, form="json")
 
 
 def _answer_of_demo(request: Request, _rng: Random, _corrupted_share: float) -> Reply:
@@ -60,15 +60,17 @@ def forms(generation: Generation) -> dict[str, Task]:
 
 def ask(session: Session, tolerance: float) -> dict[str, tuple[Verdict, dict[str, list[float] | None]]]:
     """Ask about each form and sampling of the clip, a call each; form → verdict and answers by sampling."""
-    found = {}
+    trials = {}
     for form, task in forms(session.settings).items():
         outcomes = session.ask(task, _calls(session, task, form), len(SAMPLINGS))
         answers = {
-            name: [float(one) for one in outcome.parsed.sections["seconds"].split()] if outcome.status == "ok" else None
+            name: [float(number) for number in outcome.parsed.sections["seconds"].split()]
+            if outcome.status == "ok"
+            else None
             for name, outcome in zip(SAMPLINGS, outcomes)
         }
-        found[form] = judge(answers, tolerance), answers
-    return found
+        trials[form] = judge(answers, tolerance), answers
+    return trials
 
 
 def _calls(session: Session, task: Task, form: str) -> Iterator[Call]:

@@ -49,11 +49,11 @@ class Verdict(NamedTuple):
 def judge(answers: Answers, tolerance: float) -> Verdict:
     """The verdict; errors up to `tolerance` seconds (root mean square) count as right."""
     true = np.array(list(EVENTS.values()))
-    given = {name: np.asarray(values, float) for name, values in answers.items() if values is not None}
-    right = {name for name, values in given.items() if np.sqrt(np.mean(np.square(values - true))) <= tolerance}
-    if not given.keys() >= set(EVEN):
+    arrays = {name: np.asarray(values, float) for name, values in answers.items() if values is not None}
+    right = {name for name, values in arrays.items() if np.sqrt(np.mean(np.square(values - true))) <= tolerance}
+    if not arrays.keys() >= set(EVEN):
         return Verdict(CANNOT)
-    said = np.concatenate([given[name] for name in EVEN])
+    said = np.concatenate([arrays[name] for name in EVEN])
     slope, offset, by_time = _line(np.tile(true, len(EVEN)), said)
     if right >= set(EVEN):
         return Verdict(KEEPS if right == set(SAMPLINGS) else KEEPS_EVEN, slope, offset)

@@ -61,19 +61,19 @@ def show_power(arguments: argparse.Namespace) -> None:
     wished = arguments.difference / 100
     rows = []
     for trainings in sorted(set(arguments.trainings)):
-        found, needed = detectable(spread, videos, trainings), needed_videos(spread, wished, trainings)
+        difference, needed = detectable(spread, videos, trainings), needed_videos(spread, wished, trainings)
         rows.append(
             {
                 "trainings": trainings,
-                "points": None if found is None else round(100 * found, 1),
+                "points": None if difference is None else round(100 * difference, 1),
                 "videos": needed,
                 "queries": None if needed is None else round(needed * spread.queries_per_video),
             }
         )
     enough = needed_trainings(spread, wished, videos)
     if arguments.json:
-        found = {"test_videos": videos, "difference": arguments.difference, "power": POWER, "trainings": enough}
-        print(json.dumps({**found, "rows": rows}))
+        document = {"test_videos": videos, "difference": arguments.difference, "power": POWER, "trainings": enough}
+        print(json.dumps({**document, "rows": rows}))
         return
     print(
         f"Points: the smallest true difference that {videos} test videos of {spread.queries_per_video:.1f} queries each"
@@ -114,10 +114,10 @@ def _measured(runs: list[Path], tested_on: str, metrics: Sequence[str]) -> "tupl
     first, second = read
     if not (np.array_equal(first.desc_id, second.desc_id) and np.array_equal(first.video, second.video)):
         raise InputError("was tested on other queries", file=runs[1], remedy=f"test it on those of {runs[0]}")
-    known = sorted(set(first.values) & set(second.values))
-    if len(metrics) > 1 or metrics[0] not in known:
+    common = sorted(set(first.values) & set(second.values))
+    if len(metrics) > 1 or metrics[0] not in common:
         raise InputError(
-            f"name one metric that both runs have, and not {' '.join(metrics)}", remedy=f"known: {', '.join(known)}"
+            f"name one metric that both runs have, and not {' '.join(metrics)}", remedy=f"known: {', '.join(common)}"
         )
     values = first.values[metrics[0]], second.values[metrics[0]]
     return measure(*values, first.video), len(set(first.video)), sum(len(each) - 1 for each in values)

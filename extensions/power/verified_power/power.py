@@ -116,8 +116,8 @@ def power(spread: Spread, difference: float, videos: int, trainings: int) -> flo
 def detectable(spread: Spread, videos: int, trainings: int) -> float | None:
     """Smallest difference, as a share, that is found with a chance of `POWER`; None if even 1 is not."""
     most = 10_000
-    found = _first(lambda size: power(spread, size / most, videos, trainings) >= POWER, most)
-    return None if found is None else found / most
+    steps = _first(lambda size: power(spread, size / most, videos, trainings) >= POWER, most)
+    return None if steps is None else steps / most
 
 
 def needed_videos(spread: Spread, difference: float, trainings: int) -> int | None:

@@ -94,9 +94,9 @@ def sample_event(event: Event, frames: int, size: int, rng: random.Random) -> np
     times = event.first / FPS + (np.arange(frames) + 0.5) * ((event.last - event.first) / FPS / frames)
     canvas = np.empty((frames, size, size, 3), np.float32)
     for scene in event.scenes:
-        seen = np.flatnonzero((times >= scene.first / FPS) & (times < scene.last / FPS))
-        if len(seen):
-            draw_stage(canvas[seen[0] : seen[-1] + 1], scene, times[seen] - scene.first / FPS)
+        within = np.flatnonzero((times >= scene.first / FPS) & (times < scene.last / FPS))
+        if len(within):
+            draw_stage(canvas[within[0] : within[-1] + 1], scene, times[within] - scene.first / FPS)
     draw_actors(canvas, event, times - event.first / FPS)
     return finish(canvas, rng)
 
@@ -155,8 +155,8 @@ class PretrainingStep(TrainingStep):
         self.read[batch.words] = True
         if self.taken <= self.alone:
             return alignment, {"loss": alignment.detach(), "alignment": alignment.detach()}
-        objective, seen = self.losses(batch, tokens, videos)
-        return objective + alignment, {**seen, "alignment": alignment.detach()}
+        objective, terms = self.losses(batch, tokens, videos)
+        return objective + alignment, {**terms, "alignment": alignment.detach()}
 
 
 @dataclass(frozen=True)

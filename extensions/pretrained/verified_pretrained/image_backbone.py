@@ -190,7 +190,7 @@ def batches(seed: int, numbers: range, batch: int) -> Iterator[Labelled]:
     """The labelled frames of the steps `numbers`."""
     for number in numbers:
         items = [labelled_frame(seed, number * batch + n, IMAGE_SIZE) for n in range(batch)]
-        labels = {name: torch.tensor([known[name] for _, known in items]) for name in CLASSES}
+        labels = {name: torch.tensor([classes[name] for _, classes in items]) for name in CLASSES}
         yield torch.from_numpy(np.stack([frame for frame, _ in items])), labels
 
 
@@ -198,8 +198,8 @@ def accuracies(logits: dict[str, Tensor], labels: dict[str, Tensor]) -> dict[str
     """Share of right classes by label; NaN where no frame shows the attribute."""
     shares = {}
     for name, values in logits.items():
-        seen = labels[name] >= 0
-        shares[name] = (values.argmax(1) == labels[name])[seen].float().mean().item()
+        mask = labels[name] >= 0
+        shares[name] = (values.argmax(1) == labels[name])[mask].float().mean().item()
     return shares
 
 

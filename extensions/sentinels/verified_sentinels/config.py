@@ -41,8 +41,8 @@ def check(settings: Config) -> None:
 
 def captioned(settings: Config) -> list[str]:
     """Keys of the data sets whose moments get captions."""
-    shown = shown_datasets(settings)
-    return [name for name in datasets_with(settings, "annotated_here") if name in shown]
+    datasets = shown_datasets(settings)
+    return [name for name in datasets_with(settings, "annotated_here") if name in datasets]
 
 
 def folder(settings: Config, name: str) -> str:

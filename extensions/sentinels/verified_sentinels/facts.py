@@ -146,10 +146,10 @@ def measure(rows: Sequence[Mapping], chosen: Sequence[Mapping], least: float | N
         )
         if counts[:, 1].sum():
             table.append(ratio_row(f"false statements: {kind}", counts, "statements"))
-    shown = f", confidence of {least:.3g} or more" if least is not None else ""
+    condition = f", confidence of {least:.3g} or more" if least is not None else ""
     table += [
         _captions("captions with a false statement", _read(rows), _is_false),
-        _captions(f"chosen captions with a false statement{shown}", _read(chosen), _is_false),
+        _captions(f"chosen captions with a false statement{condition}", _read(chosen), _is_false),
         _captions("captions of another moment", rows, lambda row: row["another"]),
         _captions("captions that another moment has as well", rows, lambda row: row["repeated"]),
         _captions("captions without a statement that can be read", rows, lambda row: not row["statements"]),
@@ -173,11 +173,11 @@ def _is_false(judged: Mapping) -> bool:
     return not all(judged["statements"].values())
 
 
-def _captions(check: str, rows: Iterable[Mapping], found: Callable[[Mapping], bool]) -> dict:
+def _captions(check: str, rows: Iterable[Mapping], holds: Callable[[Mapping], bool]) -> dict:
     tallies: dict[int, list[int]] = {}
     for judged in rows:
         tally = tallies.setdefault(judged["desc_id"], [0, 0])
-        tally[0] += found(judged)
+        tally[0] += holds(judged)
         tally[1] += 1
     return ratio_row(check, np.array(list(tallies.values())), "captions")
 

@@ -17,10 +17,10 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
     """Table `sentinels`: a row a data set and check."""
     rows: list[tuple[Value, ...]] = []
     for file in files:
-        found = read_json(file)
-        title = settings.datasets[found["dataset"]].title
+        result = read_json(file)
+        title = settings.datasets[result["dataset"]].title
         rows += [
-            (title, check["check"], _cell(check), f"{check['units']} {check['unit']}") for check in found["checks"]
+            (title, check["check"], _cell(check), f"{check['units']} {check['unit']}") for check in result["checks"]
         ]
     notes = (
         "Percent, in captions of rendered moments that were asked among the real ones, with 95 % interval over moments."

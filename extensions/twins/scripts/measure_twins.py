@@ -21,6 +21,6 @@ with job(snakemake):
         for kind in params.kinds:
             pairs = [(each, Path(next(twin))) for each in trues]
             if ids[kind]:
-                found = {"queries": len(ids[kind]), "trainings": trainings, "tasks": measure(truth, pairs, ids[kind])}
-                models[model][kind] = found
+                result = {"queries": len(ids[kind]), "trainings": trainings, "tasks": measure(truth, pairs, ids[kind])}
+                models[model][kind] = result
     write_json(snakemake.output[0], {"dataset": key_of(snakemake.wildcards.dataset), "models": models})

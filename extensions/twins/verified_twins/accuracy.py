@@ -50,10 +50,10 @@ def measure(
     if not ids:
         raise InputError("no query has a twin")
     each = [preferences(truth, true, twin, ids) for true, twin in pairs]
-    tasks = [task for task in TASKS if all(task in one for one in each)]
-    values = np.stack([np.stack([one[task] for task in tasks], axis=1) for one in each])
-    found = mean_interval(values, [truth[desc_id].video for desc_id in ids])
-    bounds = 100 * np.stack([found.value, found.low, found.high])
+    tasks = [task for task in TASKS if all(task in values_of for values_of in each)]
+    values = np.stack([np.stack([values_of[task] for task in tasks], axis=1) for values_of in each])
+    interval = mean_interval(values, [truth[desc_id].video for desc_id in ids])
+    bounds = 100 * np.stack([interval.value, interval.low, interval.high])
     return {task: dict(zip(("value", "low", "high"), map(_plain, column))) for task, column in zip(tasks, bounds.T)}
 
 

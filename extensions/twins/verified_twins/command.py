@@ -29,10 +29,10 @@ def show_twins(arguments: argparse.Namespace) -> None:
     ids = [row["desc_id"] for row in json_rows(arguments.twins, required=("desc_id",))]
     if unknown := [desc_id for desc_id in ids if desc_id not in truth]:
         raise InputError(f"desc_id {unknown[0]!r} is not in {arguments.truth}", file=arguments.twins)
-    found = measure(truth, [(arguments.true, arguments.twin)], ids)
+    accuracy = measure(truth, [(arguments.true, arguments.twin)], ids)
     if arguments.json:
-        print(json.dumps({"queries": len(ids), "tasks": found}))
+        print(json.dumps({"queries": len(ids), "tasks": accuracy}))
         return
-    for task, entry in found.items():
+    for task, entry in accuracy.items():
         bounds = "" if entry["low"] is None else f" [{entry['low']:.1f}, {entry['high']:.1f}]"
         print(f"{task}: the true sentence is preferred in {entry['value']:.1f} %{bounds} of {len(ids)} (chance 50)")

@@ -16,7 +16,7 @@ OPPOSITES = (
     *(("put on", "take off"), ("picks up", "puts down"), ("pick up", "put down"), ("walks in", "walks out")),
 )
 """Words with an opposite when a video runs backwards, or in a mirror of its motion."""
-REVERSED = {old: new for one, other in reversed(OPPOSITES) for old, new in ((one, other), (other, one))}
+REVERSED = {old: new for word, other in reversed(OPPOSITES) for old, new in ((word, other), (other, word))}
 _WORDS = re.compile(rf"\b({'|'.join(sorted(map(re.escape, REVERSED), key=len, reverse=True))})\b", re.IGNORECASE)
 
 Tagger = Callable[[str], Iterable[Any]]
@@ -39,9 +39,9 @@ def negate(sentence: str, tagger: Tagger) -> str | None:
 def reverse(sentence: str) -> str | None:
     """`sentence` with every word that has an opposite in time or direction replaced by it; None without any."""
 
-    def opposite(found: re.Match[str]) -> str:
-        word = REVERSED[found[0].lower()]
-        return word.capitalize() if found[0][0].isupper() else word
+    def opposite(match: re.Match[str]) -> str:
+        word = REVERSED[match[0].lower()]
+        return word.capitalize() if match[0][0].isupper() else word
 
     changed = _WORDS.sub(opposite, sentence)
     return changed if changed != sentence else None
@@ -60,4 +60,4 @@ def twins_of(rows: Sequence[dict], perturbed: Iterable[dict], tagger: Tagger, ki
         "reversed": lambda row: reverse(row["cog_desc"]),
     }
     made = {kind: {row["desc_id"]: makers[kind](row) for row in rows} for kind in kinds}
-    return {kind: {desc_id: twin for desc_id, twin in found.items() if twin} for kind, found in made.items()}
+    return {kind: {desc_id: twin for desc_id, twin in twins.items() if twin} for kind, twins in made.items()}

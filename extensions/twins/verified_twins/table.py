@@ -29,9 +29,9 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
     """Table `twins`: a row a model and kind of twin."""
     rows: list[tuple[Value, ...]] = []
     for file in files:
-        found = read_json(file)
-        title = settings.datasets[found["dataset"]].title
-        for model, kinds in found["models"].items():
+        result = read_json(file)
+        title = settings.datasets[result["dataset"]].title
+        for model, kinds in result["models"].items():
             rows += [
                 (title, title_of(model), KIND_TITLES[kind], entry["queries"], entry["trainings"], *_cells(entry))
                 for kind, entry in kinds.items()
@@ -50,12 +50,12 @@ def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Ta
 def _cells(entry: dict) -> list[Value]:
     cells: list[Value] = []
     for task in TASKS:
-        found = entry["tasks"].get(task)
-        low, high = (None, None) if found is None else (found["low"], found["high"])
-        if found is None:
+        accuracy = entry["tasks"].get(task)
+        low, high = (None, None) if accuracy is None else (accuracy["low"], accuracy["high"])
+        if accuracy is None:
             cells.append(None)
         elif low is None or high is None:
-            cells.append(round(found["value"], 2))
+            cells.append(round(accuracy["value"], 2))
         else:
-            cells.append(estimate(found["value"], low, high, entry["trainings"]))
+            cells.append(estimate(accuracy["value"], low, high, entry["trainings"]))
     return cells
