@@ -41,8 +41,8 @@ def mean_interval(values: np.ndarray, videos: Sequence[object] | np.ndarray, top
     `videos` [queries] names the video (the movie, the moment, …) that each query was drawn with.
     """
     sums, sizes = _sum_by_video(np.asarray(values, dtype=np.float64) / top, videos)
-    found = _share_interval(sums, sizes)
-    return Interval(top * found.value, top * found.low, top * found.high)
+    share = _share_interval(sums, sizes)
+    return Interval(top * share.value, top * share.low, top * share.high)
 
 
 def mean_of_training(
@@ -57,16 +57,16 @@ def mean_of_training(
     if not len(values):
         return {name: np.full(shape, None).tolist() for name in names}
     columns = values.reshape(1, len(values), -1).astype(np.float64)
-    found, correlation = mean_interval(columns, videos, top), intra_class_correlation(columns, videos)
-    arrays = (unit * found.value, unit * found.low, unit * found.high, correlation)
+    mean, correlation = mean_interval(columns, videos, top), intra_class_correlation(columns, videos)
+    arrays = (unit * mean.value, unit * mean.low, unit * mean.high, correlation)
     return {name: _plain(array.reshape(shape)) for name, array in zip(names, arrays)}
 
 
 def share_interval(hits: np.ndarray, trials: np.ndarray) -> Interval:
     """A share, all hits by all trials: `hits` [units] of `trials` [units], counts of units that were drawn."""
     hits, trials = np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    found = _share_interval(hits[None, :, None], trials)
-    return Interval(found.value[0], found.low[0], found.high[0])
+    share = _share_interval(hits[None, :, None], trials)
+    return Interval(share.value[0], share.low[0], share.high[0])
 
 
 def difference(
@@ -81,13 +81,13 @@ def difference(
     Queries are paired, trainings are not. If one side has a single training, the interval covers the draw of videos
     alone and there is no p; a side that was not `trained` has no such noise.
     """
-    (one, sizes), (two, _) = (
+    (x, sizes), (y, _) = (
         _sum_by_video(np.asarray(values, dtype=np.float64) / top, videos) for values in (first, second)
     )
-    value = (one.sum(axis=1).mean(axis=0) - two.sum(axis=1).mean(axis=0)) / sizes.sum()
-    deviations = [_deviations(sums, sizes) for sums in (one, two)]
+    value = (x.sum(axis=1).mean(axis=0) - y.sum(axis=1).mean(axis=0)) / sizes.sum()
+    deviations = [_deviations(sums, sizes) for sums in (x, y)]
     over_videos = _jackknife(deviations[0].mean(axis=0) - deviations[1].mean(axis=0))
-    sides = [side for side, is_trained in zip(zip((one, two), deviations), trained) if is_trained]
+    sides = [side for side, is_trained in zip(zip((x, y), deviations), trained) if is_trained]
     single = any(len(sums) == 1 for sums, _ in sides)
     noise = [] if single else [_noise(sums, deviation, sizes) for sums, deviation in sides]
     variance, freedom = _combine_variances(over_videos, len(sizes) - 1, noise)
@@ -114,16 +114,16 @@ def intra_class_correlation(values: np.ndarray, videos: Sequence[object] | np.nd
         between, within = between / (count - 1), np.maximum(within, 0) / (queries - count)
         typical = (queries - (sizes**2).sum() / queries) / (count - 1)
         each = (between - within) / (between + (typical - 1) * within)
-    known = np.isfinite(each)
-    return np.where(known.any(axis=0), np.where(known, each, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), np.nan)
+    mask = np.isfinite(each)
+    return np.where(mask.any(axis=0), np.where(mask, each, 0).sum(axis=0) / np.maximum(mask.sum(axis=0), 1), np.nan)
 
 
 def typical_correlation(correlations: Iterable[float | None]) -> str:
     """Text of a note on the intra-class correlations of a table's cells, as far as known."""
-    known = [number for number in correlations if number is not None and not np.isnan(number)]
-    if not known:
+    values = [number for number in correlations if number is not None and not np.isnan(number)]
+    if not values:
         return "not known"
-    return f"{np.median(known):.2f} (median of the cells, {min(known):.2f} to {max(known):.2f})"
+    return f"{np.median(values):.2f} (median of the cells, {min(values):.2f} to {max(values):.2f})"
 
 
 def _sum_by_video(values: np.ndarray, videos: Sequence[object] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +153,7 @@ def _noise(sums: np.ndarray, deviations: np.ndarray, sizes: np.ndarray) -> tuple
     count = len(sums)
     trainings = (sums.sum(axis=1) / sizes.sum()).var(axis=0, ddof=1) / count
     apart = deviations - deviations.mean(axis=0)
-    both = sum((_jackknife(one) for one in apart), np.zeros_like(trainings))
+    both = sum((_jackknife(row) for row in apart), np.zeros_like(trainings))
     return trainings, both / (count * (count - 1)), count - 1
 
 
@@ -161,12 +161,12 @@ def _combine_variances(
     videos: np.ndarray, freedom: int, noise: list[tuple[np.ndarray, np.ndarray, int]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Variance and effective degrees of freedom [columns]; never below the variance of videos or trainings alone."""
-    trainings = sum((of for of, _, _ in noise), np.zeros_like(videos))
-    shared = sum((of for _, of, _ in noise), np.zeros_like(videos))
+    trainings = sum((alone for alone, _, _ in noise), np.zeros_like(videos))
+    shared = sum((shared for _, shared, _ in noise), np.zeros_like(videos))
     variance = np.maximum(videos + trainings - shared, np.maximum(videos, trainings))
     squares = videos**2 / max(freedom, 1)
-    for of, both, less in noise:
-        squares = squares + of**2 / less + both**2 / (less * max(freedom, 1))
+    for alone, both, less in noise:
+        squares = squares + alone**2 / less + both**2 / (less * max(freedom, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         return variance, np.where(squares > 0, variance**2 / squares, max(freedom, 1))
 
@@ -240,12 +240,12 @@ def compare_paired(
 
     Queries are paired, trainings are not: see `difference` for the interval and p.
     """
-    found = difference(first[:, :, None], second[:, :, None], videos, top, trained)
+    gap = difference(first[:, :, None], second[:, :, None], videos, top, trained)
     means = first.mean(axis=0), second.mean(axis=0)
     sides = np.sign(means[0] - means[1])
-    value, low, high = (float(number[0]) for number in (found.value, found.low, found.high))
+    value, low, high = (float(number[0]) for number in (gap.value, gap.low, gap.high))
     wins, losses, equal = (int((sides == side).sum()) for side in (1, -1, 0))
-    p = None if found.p is None else float(found.p[0])
+    p = None if gap.p is None else float(gap.p[0])
     ours, theirs = (float(mean.mean()) for mean in means)
     counts = [len(side) for side, is_trained in zip((first, second), trained) if is_trained]
     return Paired(ours, theirs, value, low, high, p, min(counts, default=None), wins, losses, equal)

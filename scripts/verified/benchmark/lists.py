@@ -75,12 +75,12 @@ def unsuppressed_mask(
     inside: [rows, lists] bool, false for pads. With `enough`, it is settled only until so many stay of every list.
     """
     mask: np.ndarray = np.ones_like(start, dtype=bool) if inside is None else inside.copy()
-    row, found = 0, np.zeros(mask.shape[1], int)
+    row, counts = 0, np.zeros(mask.shape[1], int)
     while row < len(mask):
         later = slice(row + 1, None)
         mask[later] &= ~((tiou(start[row], end[row], start[later], end[later]) > threshold) & mask[row])
-        found += mask[row]
-        if not mask[later].any() or (enough is not None and found.min() >= enough):
+        counts += mask[row]
+        if not mask[later].any() or (enough is not None and counts.min() >= enough):
             break
         row += 1 + int(mask[later].ravel().argmax()) // mask.shape[1]  # the next that stays in any list
     return mask

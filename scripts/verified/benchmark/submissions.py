@@ -61,16 +61,16 @@ def rows_by_id(
     Raises InputError, with the row, for an id that is neither text nor whole number, and for a repeated id unless the
     last may count.
     """
-    seen = set()
+    names = set()
     for number, row in enumerate(json_rows(path, (key, *required)), start=1):
         name = row[key]
         if isinstance(name, int) and not isinstance(name, bool):
             name = str(name)
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"{key!r} must be a text that is not empty, found {name!r:.80}", file=path, row=number)
-        if name in seen and not last_of_equal_ids:
+        if name in names and not last_of_equal_ids:
             raise InputError(f"{key!r} {name} is also in an earlier row", file=path, row=number, remedy=remedy)
-        seen.add(name)
+        names.add(name)
         yield number, name, row
 
 
@@ -168,8 +168,8 @@ class Matched:
 
 
 def match(
-    wanted: Collection[Any],
-    given: Mapping[Any, object],
+    ids: Collection[Any],
+    rows: Mapping[Any, object],
     partial: bool,
     file: object,
     queries: str = "queries",
@@ -181,22 +181,22 @@ def match(
 
     Raises InputError if ids are missing or unknown unless `partial`, and if the two have no id in common.
     """
-    known = set(wanted)
-    missing = sorted(known - given.keys())
-    found = Matched([i for i in wanted if i in given], missing, sorted(given.keys() - known), queries, answer, key)
-    if (found.missing or found.unknown) and not partial:
-        problems = [f"no {answer} for {key}{list_some(found.missing)}"] if found.missing else []
-        problems += [f"unknown {key}{list_some(found.unknown)}"] if found.unknown else []
+    true_ids = set(ids)
+    missing = sorted(true_ids - rows.keys())
+    pairing = Matched([i for i in ids if i in rows], missing, sorted(rows.keys() - true_ids), queries, answer, key)
+    if (pairing.missing or pairing.unknown) and not partial:
+        problems = [f"no {answer} for {key}{list_some(pairing.missing)}"] if pairing.missing else []
+        problems += [f"unknown {key}{list_some(pairing.unknown)}"] if pairing.unknown else []
         raise InputError(
             f"{where}{'; '.join(problems)}",
             file=file,
             remedy=f"give one {answer} for each of the {queries}, or --partial to score those that both files have",
         )
-    if not found.both:
+    if not pairing.both:
         raise InputError(
             f"{where}not one of the {queries} is in it", file=file, remedy="check that the files belong together"
         )
-    return found
+    return pairing
 
 
 ROUNDING = 0.05
@@ -229,11 +229,11 @@ class Spans:
         return cls(np.repeat(np.array(ids), counts), joined[:, 0], joined[:, 1], np.repeat(seconds, counts))
 
 
-def span_notes(given: Spans, true: Spans, key: str) -> Iterator[str]:
+def span_notes(answers: Spans, true: Spans, key: str) -> Iterator[str]:
     """A sentence for each kind of odd span; `key` is the name of an id, with a blank."""
     for name, spans, effect in (
         ("true spans", true, "no answer to them can be right"),
-        ("spans", given, "they overlap with nothing"),
+        ("spans", answers, "they overlap with nothing"),
     ):
         for kind, odd in (
             ("end before they start", spans.end < spans.start),
@@ -248,7 +248,7 @@ def span_notes(given: Spans, true: Spans, key: str) -> Iterator[str]:
                 f"{outside.sum()} of {len(outside)} {name} leave their video, by up to {beyond[outside].max():.2f} s:"
                 f" {key}{_ids(spans, outside)}"
             )
-    if unit := _unit(given, true):
+    if unit := _unit(answers, true):
         yield f"all spans look like {unit}, not seconds; they are scored as seconds"
 
 
@@ -256,18 +256,18 @@ def _ids(spans: Spans, odd: np.ndarray) -> str:
     return list_some(list(dict.fromkeys(spans.ids[odd].tolist())))
 
 
-def _unit(given: Spans, true: Spans) -> str | None:
-    if not len(given.end) or not len(true.end):
+def _unit(answers: Spans, true: Spans) -> str | None:
+    if not len(answers.end) or not len(true.end):
         return None
     longest = float(np.nanmax(np.fmax(true.end, true.duration)))
-    if given.end.max() <= 1 + 1e-6 and longest > 2:
+    if answers.end.max() <= 1 + 1e-6 and longest > 2:
         return "fractions of the video"
-    whole = bool((given.start % 1 == 0).all() and (given.end % 1 == 0).all())
-    seconds = np.where(np.isnan(given.duration), longest, given.duration)
-    if np.median(given.end / seconds) >= FRAMES:
+    whole = bool((answers.start % 1 == 0).all() and (answers.end % 1 == 0).all())
+    seconds = np.where(np.isnan(answers.duration), longest, answers.duration)
+    if np.median(answers.end / seconds) >= FRAMES:
         return "frames"
-    known = np.where(np.isnan(true.duration), longest, true.duration)
-    if whole and REACH * (given.end / seconds).max() < (np.fmax(true.end, true.start) / known).max():
+    lengths = np.where(np.isnan(true.duration), longest, true.duration)
+    if whole and REACH * (answers.end / seconds).max() < (np.fmax(true.end, true.start) / lengths).max():
         return "indices of segments"
     return None
 

@@ -81,8 +81,8 @@ def _groups_by_label(by: str, labels: list[str | None]) -> list[Group]:
 
 
 def _order(label: str) -> tuple[int, str]:
-    known = ("first third", "middle third", "last third", "none", "1 to 4", "5 and more", "statics", "dynamics")
-    return (known.index(label) if label in known else len(known), label)
+    order = ("first third", "middle third", "last third", "none", "1 to 4", "5 and more", "statics", "dynamics")
+    return (order.index(label) if label in order else len(order), label)
 
 
 def _thirds(by: str, values: np.ndarray, unit: str) -> list[Group]:
@@ -107,22 +107,22 @@ SHOWN = 5
 
 def difference(first: Run, second: Run, metric: str, queries: np.ndarray) -> Paired:
     """The first run minus the second over `queries` [Q] bool, in percent and points."""
-    one, two = (100 * run.values[metric][:, queries] for run in (first, second))
-    return compare_paired(one, two, first.videos[queries])
+    x, y = (100 * run.values[metric][:, queries] for run in (first, second))
+    return compare_paired(x, y, first.videos[queries])
 
 
-def common_metrics(runs: list[Run], wanted: tuple[str, ...], usual: tuple[str, ...]) -> list[str]:
-    """The metrics `wanted`, or by default those of `usual` that all runs have.
+def common_metrics(runs: list[Run], names: tuple[str, ...], usual: tuple[str, ...]) -> list[str]:
+    """The metrics `names`, or by default those of `usual` that all runs have.
 
     Raises InputError for a wanted metric that a run lacks.
     """
-    known = set.intersection(*(set(run.values) for run in runs))
-    for metric in wanted:
-        if metric not in known:
-            raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(known))}")
-    if not known:
+    shared = set.intersection(*(set(run.values) for run in runs))
+    for metric in names:
+        if metric not in shared:
+            raise InputError(f"not every run has the metric {metric!r}", remedy=f"known: {', '.join(sorted(shared))}")
+    if not shared:
         raise InputError("the runs have no metric in common", remedy="give lists of the same tasks")
-    return list(wanted) or [metric for metric in usual if metric in known]
+    return list(names) or [metric for metric in usual if metric in shared]
 
 
 def scores_table(runs: list[Run], metrics: list[str]) -> Table:
@@ -130,8 +130,8 @@ def scores_table(runs: list[Run], metrics: list[str]) -> Table:
     rows = []
     for run in runs:
         values = np.stack([run.values[metric] for metric in metrics], axis=2)
-        found = mean_interval(100 * values, run.videos, top=100)
-        cells = [estimate(*bounds, len(values)) for bounds in zip(found.value, found.low, found.high)]
+        intervals = mean_interval(100 * values, run.videos, top=100)
+        cells = [estimate(*bounds, len(values)) for bounds in zip(intervals.value, intervals.low, intervals.high)]
         rows.append((run.name, len(values), *cells))
     rows.sort(key=lambda row: (-getattr(row[2], "value", row[2]), row[0]))
     notes = [
@@ -185,8 +185,8 @@ def _intra_class_range(runs: list[Run], metrics: list[str]) -> str:
         for run in runs
         for metric in metrics
     ]
-    known = [number for number in numbers if not np.isnan(number)]
-    return f"{min(known):.2f} to {max(known):.2f} by run and metric" if known else "not known"
+    values = [number for number in numbers if not np.isnan(number)]
+    return f"{min(values):.2f} to {max(values):.2f} by run and metric" if values else "not known"
 
 
 def _unlike(first: dict, second: dict) -> bool:
@@ -243,9 +243,9 @@ def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
     )
 
 
-def _numbers(found: Paired) -> tuple:
-    points = estimate(found.value, found.low, found.high, found.trainings)
-    return found.first, found.second, points, p_or_why(found.p), found.wins, found.losses, found.equal
+def _numbers(test: Paired) -> tuple:
+    points = estimate(test.value, test.low, test.high, test.trainings)
+    return test.first, test.second, points, p_or_why(test.p), test.wins, test.losses, test.equal
 
 
 def _heading(metric: str) -> str:

@@ -66,7 +66,7 @@ def write_comparison(
 
 def _pairs(groups: Table) -> Iterator[str]:
     """For each pair of runs a line per group: its name, the difference with its interval, and the numbers."""
-    bounds = [end for row in groups.rows if (one := _estimate(row[7])) for end in (one.low, one.high, one.value, 0.0)]
+    bounds = [end for row in groups.rows if (dot := _estimate(row[7])) for end in (dot.low, dot.high, dot.value, 0.0)]
     low, high = min(bounds), max(bounds)
     for pair in pairs_of(groups):
         rows = [row for row in groups.rows if row[:2] == pair]
@@ -83,17 +83,17 @@ def _pairs(groups: Table) -> Iterator[str]:
 
 
 def _group(row: Sequence[Any], low: float, high: float, single: bool) -> str:
-    one = _estimate(row[7])
+    dot = _estimate(row[7])
 
     def at(points: float) -> str:
         return f"{2 + 96 * (points - low) / max(high - low, 1e-9):.2f}%"
 
     drawn = (
         f'<svg aria-hidden="true"><line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>'
-        f'<line x1="{at(one.low)}" x2="{at(one.high)}" y1="10" y2="10"/>'
-        f'<circle class="{"single" if single else "several"}" cx="{at(one.value)}" cy="10" r="5"/></svg>'
+        f'<line x1="{at(dot.low)}" x2="{at(dot.high)}" y1="10" y2="10"/>'
+        f'<circle class="{"single" if single else "several"}" cx="{at(dot.value)}" cy="10" r="5"/></svg>'
     )
-    points = f"{one.value:+.1f} [{one.low:.1f}, {one.high:.1f}]"
+    points = f"{dot.value:+.1f} [{dot.low:.1f}, {dot.high:.1f}]"
     return f'<span>{html.escape(str(row[3]))} ({row[4]})</span><span class="points">{points}</span>{drawn}'
 
 
@@ -102,9 +102,9 @@ def pairs_of(groups: Table) -> list[tuple]:
     return list(dict.fromkeys((row[0], row[1]) for row in groups.rows))[:PAIRS]
 
 
-def _table(shown: Table) -> str:
-    below = f'<div class="below">{paragraphs(shown.notes)}</div>\n'
-    return f"<h2>{html.escape(shown.title)}</h2>\n{wide(table(shown.header, shown.texts()), shown.title)}{below}"
+def _table(sheet: Table) -> str:
+    below = f'<div class="below">{paragraphs(sheet.notes)}</div>\n'
+    return f"<h2>{html.escape(sheet.title)}</h2>\n{wide(table(sheet.header, sheet.texts()), sheet.title)}{below}"
 
 
 def _query(query: Query, at: int, runs: tuple[Run, Run], keyframes: Keyframes) -> str:
@@ -163,7 +163,7 @@ def draw_groups(table: Table, paths: Iterable[str | os.PathLike]) -> None:
                 markerfacecolor="white" if single else colour,
             )
         estimates = [(row[:4], _estimate(row[7])) for row in table.rows if (row[0], row[1]) in pairs]
-        labelled = [(*row, one.value, one.low, one.high) for row, one in estimates]
+        labelled = [(*row, dot.value, dot.low, dot.high) for row, dot in estimates]
         text = "; ".join(
             f"{first} minus {second}, {by} {label}: {value:.1f}" for first, second, by, label, value, *_ in labelled
         )

@@ -49,13 +49,13 @@ def read_run(
         )
     metrics = metrics_of(files)
     check_same_settings(metrics)
-    given = [truth.answers(file, nms_threshold) for file in files]
-    common = [metric for metric in given[0].values if all(metric in other.values for other in given)]
-    values = {metric: np.stack([answers.values[metric].astype(np.float64) for answers in given]) for metric in common}
-    reciprocal = 1 / np.stack([answers.ranks for answers in given])
+    tests = [truth.answers(file, nms_threshold) for file in files]
+    common = [metric for metric in tests[0].values if all(metric in other.values for other in tests)]
+    values = {metric: np.stack([answers.values[metric].astype(np.float64) for answers in tests]) for metric in common}
+    reciprocal = 1 / np.stack([answers.ranks for answers in tests])
     videos = np.array([query.video for query in queries])
-    known = metrics[0][1] if metrics else {}
-    return Run(name or _name(Path(path)), files, values, reciprocal, videos, given[0].first, known)
+    facts = metrics[0][1] if metrics else {}
+    return Run(name or _name(Path(path)), files, values, reciprocal, videos, tests[0].first, facts)
 
 
 def _named(argument: str) -> tuple[str, str]:
@@ -77,8 +77,8 @@ def runs_of(argument: str, tested_on: str, ending: str) -> list[str]:
     folder = Path(argument)
     if not folder.is_dir() or submissions(folder, tested_on, ending):
         return [argument]
-    found = [path for path in sorted(folder.iterdir()) if path.is_dir() or _is_submission(path, ending)]
-    return [f"{_name(path)}={path}" for path in found] or [argument]
+    paths = [path for path in sorted(folder.iterdir()) if path.is_dir() or _is_submission(path, ending)]
+    return [f"{_name(path)}={path}" for path in paths] or [argument]
 
 
 def submissions(path: Path, tested_on: str, ending: str) -> list[Path]:

@@ -345,7 +345,7 @@ def _packaged_tokeniser() -> Tokeniser:
     tokeniser.no_padding()
 
     def ids_of(captions: list[str]) -> list[list[int]]:
-        return [one.ids for one in tokeniser.encode_batch(captions, add_special_tokens=False)]
+        return [encoding.ids for encoding in tokeniser.encode_batch(captions, add_special_tokens=False)]
 
     first = tokeniser.token_to_id("[CLS]")
     if first is None:

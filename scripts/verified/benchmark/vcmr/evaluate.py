@@ -114,9 +114,9 @@ def scored_tasks(
         if task not in submission.tasks:
             notes.append(f"{task}: not in the submission")
             continue
-        found = match(moments, submission.tasks[task], partial, submission_file, where=f"{task}: ", key="desc_id ")
-        notes += [f"{task}: {note}" for note in found.notes()]
-        ids = found.both
+        pairing = match(moments, submission.tasks[task], partial, submission_file, where=f"{task}: ", key="desc_id ")
+        notes += [f"{task}: {note}" for note in pairing.notes()]
+        ids = pairing.both
         truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
         lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
         _describe(task, ids, lists, submission, notes)
@@ -145,14 +145,14 @@ def _truth(
 def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, notes: list[str]) -> None:
     numbers = np.array(ids)
     both = (lists.video[:, 1:] != NO_VIDEO) & (lists.video[:, :-1] != NO_VIDEO)
-    known = np.array([NO_VIDEO, *submission.video_index.values()])
+    videos = np.array([NO_VIDEO, *submission.video_index.values()])
     odd = {
         "lists of a repeated desc_id, the last one counts": submission.repeated[task],
         "queries with an empty list count as missed": numbers[lists.counts() == 0],
         "lists are not sorted by score; their order counts": numbers[
             (both & (lists.score[:, 1:] > lists.score[:, :-1])).any(axis=1)
         ],
-        "lists hold videos that video2idx does not know": numbers[~np.isin(lists.video, known).all(axis=1)],
+        "lists hold videos that video2idx does not know": numbers[~np.isin(lists.video, videos).all(axis=1)],
     }
     notes += [f"{task}: {len(which)} {kind}: desc_id {list_some(which)}" for kind, which in odd.items() if len(which)]
 
@@ -160,7 +160,7 @@ def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, n
 def _span_notes(ids: list[int], moments: dict[int, TrueMoment], lists: Lists, submission: Submission) -> Iterator[str]:
     truths = [moments[desc_id] for desc_id in ids]
     true = Spans.of(ids, [np.array(moment.spans) for moment in truths], [moment.duration for moment in truths])
-    durations = {submission.video_index[one.video]: one.duration for one in truths if one.duration is not None}
+    durations = {submission.video_index[truth.video]: truth.duration for truth in truths if truth.duration is not None}
     present = lists.video != NO_VIDEO
     videos, places = np.unique(lists.video[present], return_inverse=True)
     seconds = np.array([durations.get(int(video), np.nan) for video in videos], float)[places]

@@ -86,11 +86,11 @@ def import_checkpoint(
         raise InputError(f"no published checkpoint of {name!r} is known", remedy=f"known: {', '.join(SIZES)}")
     published = published or Published(SIZES[name])
     remedy = published.remedy
-    given = _typed(cls, options or {})
+    choices = _typed(cls, options or {})
     official = read_tensors(source)
     try:
         state = cls.from_official(official)
-        values = {"text_dim": 0, **published.complete(_sizes(published, official | state), official | state), **given}
+        values = {"text_dim": 0, **published.complete(_sizes(published, official | state), official | state), **choices}
         model = cls(cls.Config(**values))
         if problem := _misfit(model, state):
             raise ValueError(problem)

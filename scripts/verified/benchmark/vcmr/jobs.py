@@ -169,8 +169,8 @@ def settings_digest(settings: Config, wildcards) -> str:
     if is_two_stage(model):
         values += [_of_training(settings, dataset, "xml"), ranking_settings(settings, dataset)]
     relevant: list[object] = [
-        {**one, "retrieval": {name: value for name, value in one["retrieval"].items() if name not in PLACEMENT}}
-        for one in values
+        {**part, "retrieval": {name: value for name, value in part["retrieval"].items() if name not in PLACEMENT}}
+        for part in values
     ]
     features = settings.features
     relevant.append({"video": [features.video_backbone, features.video_revision, features.fps]})

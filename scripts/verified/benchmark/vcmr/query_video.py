@@ -105,8 +105,8 @@ def attend(
     to all T tokens equally, pads included, as in the official code; so T is the model's, not the batch's.
     """
     missing = (0, query.shape[1] - similarity.shape[2], 0, video.shape[1] - similarity.shape[1])
-    seen = video_mask[:, :, None] & query_mask[:, None, :]
-    similarity = F.pad(similarity, missing).masked_fill(~seen, MASKED)
+    mask = video_mask[:, :, None] & query_mask[:, None, :]
+    similarity = F.pad(similarity, missing).masked_fill(~mask, MASKED)
     to_clips = torch.softmax(similarity.amax(dim=2), dim=1).unsqueeze(1) @ video
     return torch.softmax(similarity, dim=2) @ query, to_clips
 

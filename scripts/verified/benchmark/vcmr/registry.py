@@ -63,7 +63,7 @@ def _declared(file: Path, name: str, attribute: str) -> object:
 def _registered_names(node: ast.ClassDef) -> list[object]:
     """The names in its decorators ``@register("name")``."""
     calls = [decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
-    return [given.value for call in calls for given in call.args if isinstance(given, ast.Constant)]
+    return [value.value for call in calls for value in call.args if isinstance(value, ast.Constant)]
 
 
 def _check_planning(name: str, model: type["RetrievalModel"]) -> None:
@@ -84,12 +84,12 @@ def model_class(name: str) -> type["RetrievalModel"]:
     if name in model_names():
         importlib.import_module(model_module(name))
     if name not in _CLASSES:
-        known = sorted({*model_names(), *_CLASSES})
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+        names = sorted({*model_names(), *_CLASSES})
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""
         if name in model_names():
             raise InputError("registers another name", file=model_files()[name], remedy=f'write @register("{name}")')
-        raise InputError(f"unknown retrieval model {name!r}", remedy=f"{hint}known: {', '.join(known)}")
+        raise InputError(f"unknown retrieval model {name!r}", remedy=f"{hint}known: {', '.join(names)}")
     return _CLASSES[name]
 
 
@@ -126,10 +126,10 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
     """
     model = model_class(name)
     options = options or {}
-    known = {field.name for field in fields(model.Config)}
+    names = {field.name for field in fields(model.Config)}
     for option in options:
-        if option not in known:
-            near = difflib.get_close_matches(option, sorted(known), n=1, cutoff=0.4)
+        if option not in names:
+            near = difflib.get_close_matches(option, sorted(names), n=1, cutoff=0.4)
             hint = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(known))}")
+            raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(names))}")
     return model(model.Config(**sizes, **options))

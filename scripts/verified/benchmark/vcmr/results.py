@@ -41,38 +41,38 @@ def read_metrics(path: str | os.PathLike[str]) -> dict[str, Any]:
     A run stores them at `DATASET/retrieval/MODEL/TRAINED_ON/seed-SEED/TESTED_ON/metrics.json`; a copy at another path
     would be mistaken for the results of that path.
     """
-    path, known = Path(path), read_json(path)
+    path, record = Path(path), read_json(path)
     remedy = "test the model again, or leave the file out"
-    if not isinstance(known, dict):
+    if not isinstance(record, dict):
         raise InputError("not the metrics of a tested model", file=path, remedy=remedy)
     for key in TEXTS:
-        if key in known and not isinstance(known[key], str):
+        if key in record and not isinstance(record[key], str):
             raise InputError(f"{key!r} must be a text", file=path, remedy=remedy)
     for key, kinds in (("seed", int), ("nms_threshold", int | float)):
-        if key in known and (not isinstance(known[key], kinds) or isinstance(known[key], bool)):
+        if key in record and (not isinstance(record[key], kinds) or isinstance(record[key], bool)):
             raise InputError(f"{key!r} must be a number", file=path, remedy=remedy)
     parts = Path(os.path.abspath(path)).parts
     if len(parts) > 7 and parts[-6] == "retrieval" and parts[-3].startswith("seed-"):
         _, _, model, trained_on, seed, tested_on, _ = parts[-7:]
         place = {"model": model, "trained_on": trained_on, "seed": seed.removeprefix("seed-"), "tested_on": tested_on}
         for key, value in place.items():
-            if key in known and str(known[key]) != value:
+            if key in record and str(record[key]) != value:
                 raise InputError(
-                    f"says {key!r} {known[key]!r}, where its path says {value!r}: copied over another's",
+                    f"says {key!r} {record[key]!r}, where its path says {value!r}: copied over another's",
                     file=path,
                     remedy=f"rebuild it: {rebuild_command([path])}",
                 )
-    return known
+    return record
 
 
 def check_same_settings(tested: list[tuple[Path, dict]]) -> None:
     """Raise InputError if metrics, each with its file, differ in shared settings: a run's folder may contain results of
     an earlier configuration, for example of seeds that are no longer named.
     """
-    for path, known in tested[1:]:
+    for path, record in tested[1:]:
         first, expected = tested[0]
         for key, meaning in SHARED.items():
-            if known.get(key) == expected.get(key):
+            if record.get(key) == expected.get(key):
                 continue
             raise InputError(
                 f"{meaning} than {first}",

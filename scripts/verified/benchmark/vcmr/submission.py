@@ -167,8 +167,8 @@ def read_submission(path: str | Path, videos: Mapping[int, str] = MappingProxyTy
     except (ValueError, RecursionError):
         raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
     if not tasks:
-        found = f"its keys are {list_some([*map(repr, others)])}" if others else "it has no other key"
-        raise InputError(f"holds none of the lists VCMR, SVMR, VR; {found}", file=path, remedy=FORMS)
+        detail = f"its keys are {list_some([*map(repr, others)])}" if others else "it has no other key"
+        raise InputError(f"holds none of the lists VCMR, SVMR, VR; {detail}", file=path, remedy=FORMS)
     return Submission(_check_index(index, path), {task: tasks[task] for task in TASKS if task in tasks}, repeated)
 
 
@@ -233,8 +233,8 @@ def _lists(entries: Iterator, task: str, path: Path) -> tuple[dict[int, np.ndarr
         tables.append(_table(entry["predictions"], f"{task}, desc_id {ids[-1]}", path))
     _check_numbers(tables, ids, task, path)
     lists = dict(zip(ids, tables))
-    seen: set[int] = set()
-    repeated = [] if len(lists) == len(ids) else [each for each in ids if each in seen or seen.add(each)]
+    distinct: set[int] = set()
+    repeated = [] if len(lists) == len(ids) else [each for each in ids if each in distinct or distinct.add(each)]
     return lists, repeated
 
 
@@ -264,9 +264,9 @@ def _check_numbers(tables: list[np.ndarray], ids: list[int], task: str, path: Pa
     if not good.all():
         bad = int(good.argmin())
         ends = np.cumsum([len(table) for table in tables])
-        of = int(np.searchsorted(ends, bad, side="right"))
+        place = int(np.searchsorted(ends, bad, side="right"))
         raise InputError(
-            f"{task}, desc_id {ids[of]}: prediction {bad - ends[of] + len(tables[of])} is "
+            f"{task}, desc_id {ids[place]}: prediction {bad - ends[place] + len(tables[place])} is "
             f"{reprlib.repr(rows[bad].tolist())}, not finite numbers",
             file=path,
             remedy="a row begins with the number of a video in video2idx, a whole number from 0 on",

@@ -76,9 +76,9 @@ def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str,
 
 def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
     """95 % intervals in percent that cover the draw of test videos, not the noise of training; None for one video."""
-    found = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
+    intervals = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
     pairs = [
         None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]
-        for low, high in zip(found.low, found.high)
+        for low, high in zip(intervals.low, intervals.high)
     ]
     return _nest_by_task(dict(zip(values, pairs)))

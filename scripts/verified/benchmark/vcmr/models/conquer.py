@@ -119,26 +119,26 @@ class Conquer(QueryVideoModel):
 
     def query_aware(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
         """QAL of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""
-        seen = query[:, : longest(query_mask)]
+        words = query[:, : longest(query_mask)]
         w_video, w_query, w_both = self.query_aware_feature_learning_layer["similarity_weight"].weight[0].chunk(3)
-        similarity = (video * w_both) @ seen.transpose(1, 2)
-        similarity = similarity + (video @ w_video)[:, :, None] + (seen @ w_query)[:, None, :]
+        similarity = (video * w_both) @ words.transpose(1, 2)
+        similarity = similarity + (video @ w_video)[:, :, None] + (words @ w_query)[:, None, :]
         to_query, to_video = attend(similarity, video, query, video_mask, query_mask)
         return torch.cat([video, to_query, video * to_query, video * to_video], dim=2)
 
     def localise(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Spans:
         """Begin and end logits [P, L] of P pairs of tokens, and video scores [P] from the exclusive head."""
         clips = video.shape[1] if self.config.video_head else computed_length(video_mask)
-        seen = video_mask[:, :clips]
-        qal = self.query_aware(video[:, :clips], seen, query, query_mask)
-        context = self.contextual_QAL_feature_learning(qal, seen)
+        mask = video_mask[:, :clips]
+        qal = self.query_aware(video[:, :clips], mask, query, query_mask)
+        context = self.contextual_QAL_feature_learning(qal, mask)
         both = torch.cat([qal, context], dim=2)
         head = self.moment_localization_head
-        begin = head["begin_feature_modeling"](both, seen)
-        end = head["end_feature_modeling"](torch.cat([context, begin], dim=2), seen)
+        begin = head["begin_feature_modeling"](both, mask)
+        end = head["end_feature_modeling"](torch.cat([context, begin], dim=2), mask)
         score = None
         if self.config.video_head:
-            features = self.video_scoring_head["video_feature_modeling"](both, seen).amax(dim=1)
+            features = self.video_scoring_head["video_feature_modeling"](both, mask).amax(dim=1)
             score = self.video_scoring_head["video_score_predictor"](features).squeeze(1)
         return Spans(
             clip_logits(head["begin_score_modeling"]["clip_score_predictor"], begin, video_mask),

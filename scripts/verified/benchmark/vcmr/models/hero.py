@@ -231,9 +231,9 @@ class Hero(OneVectorTail, RetrievalModel):
     def frame_embeddings(self, video: Tensor, mask: Tensor) -> Tensor:
         """Frames in time; [V, L, F] → [V, L, D]."""
         video = zero_pads(video, mask)
-        seen = self.cross_modal(video, mask)[:, : mask.shape[1]].masked_fill(~mask.unsqueeze(2), 0.0)
+        context = self.cross_modal(video, mask)[:, : mask.shape[1]].masked_fill(~mask.unsqueeze(2), 0.0)
         temporal = self.v_encoder["c_encoder"]
-        return temporal.encoder(temporal.embeddings(seen + self.v_encoder["frame_transform"](video)), mask)
+        return temporal.encoder(temporal.embeddings(context + self.v_encoder["frame_transform"](video)), mask)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
         frames = self.frame_embeddings(video, mask)
@@ -287,17 +287,17 @@ def load_roberta(transformer: nn.Module, folder: Path) -> None:
             "no RoBERTa weights here", file=file, remedy="save roberta-base there, or leave `roberta` empty"
         )
     source = {key.removeprefix("roberta."): value for key, value in load_tensors(file).items()}
-    wanted = {}
+    tensors = {}
     for key, value in transformer.state_dict().items():
         if key.startswith("img_embeddings."):
             continue
         layer, _, rest = key.removeprefix("encoder.layer.").partition(".")
         name = f"encoder.layer.{2 * int(layer) + 1}.{rest}" if layer.isdecimal() else key
-        given = source.get(name)
-        if given is None or not given.ndim or given.shape[1:] != value.shape[1:]:
-            shape = "no tensor" if given is None else f"shape {list(given.shape)}"
+        tensor = source.get(name)
+        if tensor is None or not tensor.ndim or tensor.shape[1:] != value.shape[1:]:
+            shape = "no tensor" if tensor is None else f"shape {list(tensor.shape)}"
             raise InputError(f"{shape} where {name} of shape {list(value.shape)} is needed", file=file)
-        wanted[key] = (
-            given.expand_as(value) if len(given) == 1 else torch.cat([given, value[len(given) :]])[: len(value)]
+        tensors[key] = (
+            tensor.expand_as(value) if len(tensor) == 1 else torch.cat([tensor, value[len(tensor) :]])[: len(value)]
         )
-    transformer.load_state_dict(wanted, strict=False)
+    transformer.load_state_dict(tensors, strict=False)

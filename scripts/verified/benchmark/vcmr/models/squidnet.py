@@ -175,9 +175,9 @@ class Squidnet(QueryVideoModel):
 
     def _spans(self, joint: Tensor, video_mask: Tensor) -> Spans:
         """Start and end logits [P, L] from G [P, L' ≤ L, 4D], L' of `computed_length`."""
-        seen = video_mask[:, : joint.shape[1]]
-        start = self.CMP["start_JSemb"](joint, seen)
-        end = self.CMP["conditional_end_JSemb"](torch.cat([joint[:, :, 3 * self.config.hidden :], start], dim=2), seen)
+        mask = video_mask[:, : joint.shape[1]]
+        start = self.CMP["start_JSemb"](joint, mask)
+        end = self.CMP["conditional_end_JSemb"](torch.cat([joint[:, :, 3 * self.config.hidden :], start], dim=2), mask)
         return Spans(
             clip_logits(self.CMP["start_moment_prediction"]["moment_predictor"], start, video_mask),
             clip_logits(self.CMP["end_moment_prediction"]["moment_predictor"], end, video_mask),
