@@ -178,10 +178,10 @@ def perturb(description: Description, attributes: tuple[str, ...], rng: random.R
 def possible(description: Description) -> bool:
     """Whether the demo has events of which the description is true."""
     stated = description
-    seen = [(stated.colour, stated.background), (stated.colour, stated.next_background)]
-    seen += [(stated.bystander_colour, stated.background)] if stated.motion == "meets" else []
+    pairs = [(stated.colour, stated.background), (stated.colour, stated.next_background)]
+    pairs += [(stated.bystander_colour, stated.background)] if stated.motion == "meets" else []
     return not (
-        any(pair in HIDDEN for pair in seen)
+        any(pair in HIDDEN for pair in pairs)
         or (stated.background and stated.background == stated.next_background)
         or stated.shape == stated.bystander_shape
         or stated.colour == stated.bystander_colour

@@ -45,9 +45,9 @@ def render_demo(
     moment_rows, truth_rows = [], []
     with ProcessPoolExecutor(processes) if processes > 1 else contextlib.nullcontext() as pool:
         rendered = (pool.map if pool else map)(partial(_render_video, source, seed, Path(videos)), names)
-        for name, (cuts, known) in zip(names, track(rendered, "render", len(names), "videos"), strict=True):
+        for name, (cuts, rendered_events) in zip(names, track(rendered, "render", len(names), "videos"), strict=True):
             events = []
-            for event in known:
+            for event in rendered_events:
                 span = {"start": event["start"], "end": event["end"]}
                 row = {"desc_id": len(moment_rows) + 1, "video": name, **span, "split": splits[name]}
                 moment_rows.append({**row, "caption": event["caption"]})
@@ -65,9 +65,9 @@ def _render_video(source: dict, seed: int, folder: Path, name: str) -> tuple[lis
     rng = random.Random(derive_seed(seed, "coarse captions", name))
     events = []
     for event in scenes.events:
-        known = facts(event, scenes.fps)
+        event_facts = facts(event, scenes.fps)
         span = {"start": event.first / scenes.fps, "end": event.last / scenes.fps}
-        events.append({**span, "caption": coarse_caption(known, rng), "facts": known})
+        events.append({**span, "caption": coarse_caption(event_facts, rng), "facts": event_facts})
     return scenes.cuts, events
 
 

@@ -25,14 +25,14 @@ def stated(facts: dict, kind: str) -> list[str]:
     return [name for name in names if facts.get("backgrounds" if name == "background" else name)]
 
 
-def false_fact(facts: dict, name: str, rng: random.Random, known: dict | None = None) -> tuple[dict, list]:
+def false_fact(facts: dict, name: str, rng: random.Random, truth: dict | None = None) -> tuple[dict, list]:
     """A copy of `facts` in which attribute `name` has another value, and [true value, false value].
 
     A new motion gets a direction if it needs one, and loses attributes that no longer apply. The new value is never
-    that of the bystander or of another background in `known` (by default `facts`; it may hold more than `facts` say):
+    that of the bystander or of another background in `truth` (by default `facts`; it may hold more than `facts` say):
     the sentence would be absurd or true after all.
     """
-    known = known or facts
+    truth = truth or facts
     if name == "motion":
         return _other_motion(facts, rng)
     if name == "direction":
@@ -45,11 +45,11 @@ def false_fact(facts: dict, name: str, rng: random.Random, known: dict | None = 
     if name == "background":
         backgrounds = facts["backgrounds"]
         new = rng.choice(
-            [value for value in ALL["background"] if value not in (*backgrounds, *known.get("backgrounds", ()))]
+            [value for value in ALL["background"] if value not in (*backgrounds, *truth.get("backgrounds", ()))]
         )
         return facts | {"backgrounds": [new, *backgrounds[1:]]}, [backgrounds[0], new]
     old = facts[name]
-    taken = {old, (known.get("bystander") or {}).get(name)}
+    taken = {old, (truth.get("bystander") or {}).get(name)}
     new = rng.choice([value for value in ALL[name] if value not in taken])
     return facts | {name: new}, [old, new]
 
@@ -71,10 +71,10 @@ DYNAMIC_SHARE = 0.85
 WEIGHTS = {"direction": 3, "speed": 2, "motion": 2}
 
 
-def corrupt(chosen: dict, known: dict, branch: str, seed: int, index: int, share: float) -> tuple[dict, dict | None]:
+def corrupt(chosen: dict, truth: dict, branch: str, seed: int, index: int, share: float) -> tuple[dict, dict | None]:
     """The facts that candidate `index` of a branch ("statics" or "dynamics") states, and a note if one is false.
 
-    `known` are all available facts, so that a false value is not true after all. The note is ``{"candidate": index,
+    `truth` are all available facts, so that a false value is not true after all. The note is ``{"candidate": index,
     "kind": "static" | "dynamic", "changed": {attribute: [true, false]}}``.
     """
     rng = random.Random(derive_seed(seed, "spoiled", index))
@@ -83,7 +83,7 @@ def corrupt(chosen: dict, known: dict, branch: str, seed: int, index: int, share
     kind = "dynamic" if branch == "dynamics" and rng.random() < DYNAMIC_SHARE else "static"
     names = stated(chosen, kind)
     name = rng.choices(names, [WEIGHTS.get(name, 1) for name in names])[0]
-    false, values = false_fact(chosen, name, rng, known)
+    false, values = false_fact(chosen, name, rng, truth)
     if name == "motion" and branch == "dynamics":
         # The false verb gets the detail that a true one would have: how a caption is worded must not give it away.
         false |= (

@@ -75,7 +75,7 @@ def clip_facts(clip: Clip, stated: dict) -> dict:
 
 def _description(facts: dict, rng: random.Random) -> str:
     who = {name: facts[name] for name in ("shape", "count", "colour", "size", "texture") if name in facts}
-    parts = [f"{noun_phrase(who, rng, known=True)} {action(facts, rng)}"]
+    parts = [f"{noun_phrase(who, rng, definite=True)} {action(facts, rng)}"]
     if facts.get("bystander") and facts["motion"] != "meets":
         parts.append(f"{other_phrase(facts['bystander'])} stays still nearby")
     if len(facts["backgrounds"]) > 1:
@@ -91,12 +91,12 @@ def candidates(request: Request, rng: random.Random, corrupted_share: float) -> 
     stated = caption_facts(caption)
     if not {"shape", "motion"} <= set(stated):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
-    known = gather(request.slots["description"], request.slots["questions_and_answers"], stated)
+    facts = gather(request.slots["description"], request.slots["questions_and_answers"], stated)
     written, notes = [], []
     for index in range(count):
-        chosen = select(known, stated, index, rng)
-        chosen, note = corrupt(chosen, known, "dynamics", request.seed, index, corrupted_share)
-        options = (in_manner_of(sentence(chosen, rng, known=_definite(caption, rng)), caption) for _ in range(30))
+        chosen = select(facts, stated, index, rng)
+        chosen, note = corrupt(chosen, facts, "dynamics", request.seed, index, corrupted_share)
+        options = (in_manner_of(sentence(chosen, rng, definite=_definite(caption, rng)), caption) for _ in range(30))
         text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
         if text is None:
             continue
@@ -128,24 +128,24 @@ def gather(description: str, questions_and_answers: str, stated: dict) -> dict:
     return facts
 
 
-def select(known: dict, stated: dict, index: int, rng: random.Random) -> dict:
+def select(facts: dict, stated: dict, index: int, rng: random.Random) -> dict:
     """Facts that candidate `index` states: the motion in full, and sometimes the actor and other changes."""
-    chosen = {name: value for name, value in known.items() if name not in ("backgrounds", "bystander", "extra")}
+    chosen = {name: value for name, value in facts.items() if name not in ("backgrounds", "bystander", "extra")}
     for name, likely in (("colour", 0.6), ("count", 0.8)):
         if name in chosen and name not in stated and rng.random() >= likely:
             del chosen[name]
     if index == 0 and chosen.get("speed") and chosen.get("direction") and "speed" not in stated and rng.random() < 0.3:
         del chosen["speed"]
-    if "extra" in known:
-        chosen |= {"extra": known["extra"]} if rng.random() < 0.8 else {}
+    if "extra" in facts:
+        chosen |= {"extra": facts["extra"]} if rng.random() < 0.8 else {}
     else:
-        chosen |= detail(known, rng)
-    if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.3):
-        chosen["bystander"] = known["bystander"]
-    backgrounds = known.get("backgrounds", [])
+        chosen |= detail(facts, rng)
+    if facts.get("bystander") and (facts["motion"] == "meets" or index == 1 or rng.random() < 0.3):
+        chosen["bystander"] = facts["bystander"]
+    backgrounds = facts.get("backgrounds", [])
     if len(backgrounds) > 1 and (index == 2 or rng.random() < 0.4):
         chosen["backgrounds"] = backgrounds
-    elif known["placed"]:
+    elif facts["placed"]:
         chosen["backgrounds"] = stated["backgrounds"]
     return chosen
 

@@ -53,26 +53,26 @@ def _watched(pixels: bytes, shape: tuple[int, ...], times: tuple[float, ...]) ->
 
 def watch_all(frames: np.ndarray, times: np.ndarray) -> list[Seen]:
     """The events of a video, uint8 RGB [T, H, W, 3] at `times` (seconds), in the order of time."""
-    _, seen = groups_in(scaled(frames))
+    _, by_frame = groups_in(scaled(frames))
     step = float(np.median(np.diff(times)))
     events = []
-    for first, last, colour in segments(seen):
+    for first, last, colour in segments(by_frame):
         if times[last] - times[first] + step >= SHORTEST:
-            event = _event(seen, times, first, last, colour, step)
+            event = _event(by_frame, times, first, last, colour, step)
             if event is not None:
                 events.append(event)
     return sorted(events, key=lambda event: (event.start, event.end))
 
 
-def segments(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
+def segments(by_frame: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
     """(first frame, last frame, colour) of each segment with a group of one colour and without a jump.
 
     A single frame without the group, or with another number of objects, does not end it.
     """
-    found = []
-    for colour in sorted(set().union(*seen)):
+    spans = []
+    for colour in sorted(set().union(*by_frame)):
         open_at, last, place, count, odd = None, -1, (0.0, 0.0), 0, 0
-        for index, groups in enumerate(seen):
+        for index, groups in enumerate(by_frame):
             blobs = groups.get(colour)
             if not blobs:
                 continue
@@ -82,13 +82,13 @@ def segments(seen: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]]:
             odd = odd + 1 if len(blobs) != count else 0
             if open_at is None or gap > 2 or jumped or odd >= 3:
                 if open_at is not None:
-                    found.append((open_at, last - (odd - 1 if odd >= 3 else 0), colour))
+                    spans.append((open_at, last - (odd - 1 if odd >= 3 else 0), colour))
                 open_at, count = index - (odd - 1 if odd >= 3 else 0), len(blobs)
                 odd = 0
             last, place = index, middle
         if open_at is not None:
-            found.append((open_at, last, colour))
-    return found
+            spans.append((open_at, last, colour))
+    return spans
 
 
 def _middle(blobs: list[Blob]) -> tuple[float, float]:
@@ -98,12 +98,12 @@ def _middle(blobs: list[Blob]) -> tuple[float, float]:
     )
 
 
-def _event(seen: list[dict], times: np.ndarray, first: int, last: int, colour: str, step: float) -> Seen | None:
+def _event(by_frame: list[dict], times: np.ndarray, first: int, last: int, colour: str, step: float) -> Seen | None:
     """The event of a segment; None for a bystander."""
-    parts = [groups.get(colour, []) for groups in seen[first : last + 1]]
-    shown = [blobs for blobs in parts if blobs]
-    usual = int(np.median([len(blobs) for blobs in shown]))
-    usual_frames = [blobs for blobs in shown if len(blobs) == usual] or shown
+    parts = [groups.get(colour, []) for groups in by_frame[first : last + 1]]
+    nonempty = [blobs for blobs in parts if blobs]
+    usual = int(np.median([len(blobs) for blobs in nonempty]))
+    usual_frames = [blobs for blobs in nonempty if len(blobs) == usual] or nonempty
     looks = [usual_frames[place] for place in np.unique(np.linspace(0, len(usual_frames) - 1, LOOKS).astype(int))]
     thing = describe_group([blob for blobs in looks for blob in blobs], usual)
     track = _track(parts, times[first : last + 1])
@@ -113,7 +113,7 @@ def _event(seen: list[dict], times: np.ndarray, first: int, last: int, colour: s
     small, large = BYSTANDER_RADIUS
     if motion == "stays" and thing.count == 1 and thing.texture == "plain" and small <= thing.radius <= large:
         return None
-    alone = [set(groups) - {colour} for groups in seen[first : last + 1]]
+    alone = [set(groups) - {colour} for groups in by_frame[first : last + 1]]
     if motion == "moves" and rests_at_end(track) and sum(map(bool, alone)) > len(alone) // 2:
         motion = "meets"
     measured = measure(track, motion)

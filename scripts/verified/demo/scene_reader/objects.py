@@ -110,13 +110,13 @@ class Blob:
 def groups_in(frames: np.ndarray) -> tuple[list[str], list[dict[str, list[Blob]]]]:
     """The background of each frame, uint8 RGB [T, H, W, 3], and its objects by colour."""
     backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
-    seen: list[dict[str, list[Blob]]] = []
+    by_frame: list[dict[str, list[Blob]]] = []
     for frame, background in zip(frames, backgrounds):
         groups: dict[str, list[Blob]] = {}
         for blob in find_blobs(frame, background):
             groups.setdefault(blob.colour, []).append(blob)
-        seen.append(groups)
-    return backgrounds, seen
+        by_frame.append(groups)
+    return backgrounds, by_frame
 
 
 def find_blobs(frame: np.ndarray, background: str) -> list[Blob]:

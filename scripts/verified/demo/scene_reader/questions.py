@@ -54,7 +54,7 @@ def answer(question: str, facts: dict, rng: random.Random) -> str:
 
 def _action(facts: dict, rng: random.Random) -> str:
     who = {name: facts[name] for name in ("shape", "count") if name in facts}
-    return f"{noun_phrase(who, rng, known=True)} {action(facts, rng)}"
+    return f"{noun_phrase(who, rng, definite=True)} {action(facts, rng)}"
 
 
 def _direction(facts: dict, rng: random.Random) -> str:

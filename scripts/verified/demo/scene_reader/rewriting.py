@@ -14,7 +14,7 @@ def positives(request: Request, rng: random.Random) -> Reply:
     """The same meaning in other words."""
 
     def write(facts: dict, definite: bool) -> str:
-        text = sentence(facts, rng, known=definite)
+        text = sentence(facts, rng, definite=definite)
         subject = noun_phrase(facts, random.Random(0))
         if rng.random() < 0.2 and text.startswith(subject) and not definite:
             return f"there {'are' if is_plural(facts) else 'is'} {subject} that{text.removeprefix(subject)}"
@@ -40,7 +40,7 @@ def static_negatives(request: Request, rng: random.Random) -> Reply:
             false = facts | {"backgrounds": [rng.choice(ALL["background"])]}
         else:
             false, _ = false_fact(facts, name, rng)
-        return sentence(false, rng, plain=rng.random() < 0.6, known=definite)
+        return sentence(false, rng, plain=rng.random() < 0.6, definite=definite)
 
     return _rewrite(request, rng, write)
 
@@ -51,7 +51,7 @@ def dynamic_negatives(request: Request, rng: random.Random) -> Reply:
     def write(facts: dict, definite: bool) -> str:
         options = {name: {"direction": 4, "speed": 3, "motion": 3}[name] for name in stated(facts, "dynamic")}
         false, _ = false_fact(facts, rng.choices(list(options), list(options.values()))[0], rng)
-        return sentence(false, rng, plain=rng.random() < 0.6, known=definite)
+        return sentence(false, rng, plain=rng.random() < 0.6, definite=definite)
 
     return _rewrite(request, rng, write)
 
@@ -63,11 +63,11 @@ def _rewrite(request: Request, rng: random.Random, write) -> Reply:
     if not {"shape", "motion"} <= set(facts):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
     definite = caption.lower().startswith("the ")
-    found: list[str] = []
+    texts: list[str] = []
     for _ in range(TRIES):
         text = in_manner_of(write(facts, definite and rng.random() < 0.7), caption)
-        if text not in found and text.lower() != caption.lower():
-            found.append(text)
-        if len(found) == count:
+        if text not in texts and text.lower() != caption.lower():
+            texts.append(text)
+        if len(texts) == count:
             break
-    return Reply("\n".join(f"{number}. {text}" for number, text in enumerate(found, start=1)))
+    return Reply("\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1)))

@@ -238,26 +238,26 @@ def watch(frames: np.ndarray, times: np.ndarray, facts: dict) -> Clip | None:
     The caption guides, as it guides the paper's models: it identifies the object, and if it has a verb, that verb is
     used and its direction and speed are measured. Returns None if no object is recognised.
     """
-    backgrounds, seen = groups_in(scaled(frames))
-    things = {colour: describe_over_time(seen, colour) for colour in sorted(set().union(*seen))}
+    backgrounds, by_frame = groups_in(scaled(frames))
+    things = {colour: describe_over_time(by_frame, colour) for colour in sorted(set().union(*by_frame))}
     things = {colour: thing for colour, thing in things.items() if thing is not None}
-    tracks = {colour: follow(seen, colour, times) for colour in things}
+    tracks = {colour: follow(by_frame, colour, times) for colour in things}
     verbs = {colour: name_motion(tracks[colour]) for colour in things}
     acting = [colour for colour in things if verbs[colour] is not None]
     if not acting:
         return None
     chosen = max(acting, key=lambda colour: resemblance(things[colour], facts) + 1.5 * (verbs[colour] != "stays"))
-    scenes = split_scenes(seen, backgrounds, chosen)
+    scenes = split_scenes(by_frame, backgrounds, chosen)
     verb = verbs[chosen]
     if verb == "moves" and scenes[-1].bystander and rests_at_end(tracks[chosen]):
         verb = "meets"
     return Clip(things[chosen], measure(tracks[chosen], facts.get("motion", verb)), scenes)
 
 
-def describe_over_time(seen: list[dict[str, list[Blob]]], colour: str) -> Thing | None:
+def describe_over_time(by_frame: list[dict[str, list[Blob]]], colour: str) -> Thing | None:
     """The group of one colour, from a few of the frames that show it; None if it is too rare to be an object."""
-    showing = [groups[colour] for groups in seen if colour in groups]
-    if len(showing) < max(2, len(seen) // 10):
+    showing = [groups[colour] for groups in by_frame if colour in groups]
+    if len(showing) < max(2, len(by_frame) // 10):
         return None
     count = Counter(len(blobs) for blobs in showing).most_common(1)[0][0]
     chosen = [blobs for blobs in showing if len(blobs) == count]
@@ -265,10 +265,10 @@ def describe_over_time(seen: list[dict[str, list[Blob]]], colour: str) -> Thing 
     return describe_group([blob for blobs in chosen for blob in blobs], count)
 
 
-def follow(seen: list[dict[str, list[Blob]]], colour: str, times: np.ndarray) -> Track:
+def follow(by_frame: list[dict[str, list[Blob]]], colour: str, times: np.ndarray) -> Track:
     """Middle and radius of all objects of one colour, frame by frame; `times` [frames] in seconds."""
-    x, y, reach = (np.full(len(seen), np.nan) for _ in range(3))
-    for index, groups in enumerate(seen):
+    x, y, reach = (np.full(len(by_frame), np.nan) for _ in range(3))
+    for index, groups in enumerate(by_frame):
         blobs = groups.get(colour)
         if blobs:
             x[index] = (min(b.left for b in blobs) + max(b.left + b.width for b in blobs) - 1) / 2
@@ -277,14 +277,14 @@ def follow(seen: list[dict[str, list[Blob]]], colour: str, times: np.ndarray) ->
     return Track(np.asarray(times, dtype=np.float64), x, y, reach)
 
 
-def split_scenes(seen: list[dict[str, list[Blob]]], backgrounds: list[str], actor: str) -> tuple[Scene, ...]:
+def split_scenes(by_frame: list[dict[str, list[Blob]]], backgrounds: list[str], actor: str) -> tuple[Scene, ...]:
     """Scenes between changes of the background, each with the other object that most of its frames show."""
     starts = [0] + [k for k in range(1, len(backgrounds)) if backgrounds[k] != backgrounds[k - 1]]
     scenes = []
     for start, end in zip(starts, [*starts[1:], len(backgrounds)]):
         if end - start < 2 and len(starts) > 1:
             continue
-        part = seen[start:end]
+        part = by_frame[start:end]
         others = Counter(colour for groups in part for colour in groups if colour != actor)
         colour, frames = others.most_common(1)[0] if others else ("", 0)
         bystander = None

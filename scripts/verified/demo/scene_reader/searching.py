@@ -17,7 +17,7 @@ def reply(request: Request) -> Reply:
         return Reply("", "error", "media", "needs the frames of a video")
     facts = caption_facts(request.slots["caption"])
     events = watch_request(request)
-    graded = sorted(((fit(facts, event), event) for event in events), key=lambda one: -one[0])
+    graded = sorted(((fit(facts, event), event) for event in events), key=lambda pair: -pair[0])
     if request.task == "retrieval/grade":
         return Reply(json.dumps({"grade": round(graded[0][0]) if graded else 0}))
     listed = [

@@ -92,11 +92,11 @@ def candidates(request: Request, rng: random.Random, corrupted_share: float) -> 
     stated = caption_facts(caption)
     if not {"shape", "motion"} <= set(stated):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
-    known = gather(request.slots["keyframes"], stated)
+    facts = gather(request.slots["keyframes"], stated)
     written, notes = [], []
     for index in range(count):
-        chosen = select(known, stated, index, rng)
-        chosen, note = corrupt(chosen, known, "statics", request.seed, index, corrupted_share)
+        chosen = select(facts, stated, index, rng)
+        chosen, note = corrupt(chosen, facts, "statics", request.seed, index, corrupted_share)
         options = (in_manner_of(sentence(chosen, rng, plain=rng.random() < 0.5), caption) for _ in range(30))
         text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
         if text is None:
@@ -138,7 +138,7 @@ def gather(keyframes: str, stated: dict) -> dict:
 
 
 def _notes(keyframes: str) -> list[tuple[str, str]]:
-    found = []
+    notes = []
     for line in keyframes.splitlines():
         if match := LABELS.match(line):
             text = match.group(2).strip()
@@ -146,22 +146,22 @@ def _notes(keyframes: str) -> list[tuple[str, str]]:
                 text = str(json.loads(text)) if text.startswith('"') else text
             except json.JSONDecodeError:
                 text = text.strip('"')
-            found.append((match.group(1).lower(), text))
-    return found
+            notes.append((match.group(1).lower(), text))
+    return notes
 
 
-def select(known: dict, stated: dict, index: int, rng: random.Random) -> dict:
+def select(facts: dict, stated: dict, index: int, rng: random.Random) -> dict:
     """Facts that candidate `index` states: all of the caption's, and more of the rest the higher the number."""
     chosen = {
-        name: known[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in known
+        name: facts[name] for name in ("shape", "motion", "direction", "speed", "colour", "count") if name in facts
     }
     likely = (0.45, 0.75, 0.95)[min(index, 2)]
     for name in ("size", "texture"):
-        if name in known and (name in stated or rng.random() < likely * (0.3 if known[name] == "plain" else 1)):
-            chosen[name] = known[name]
-    backgrounds = known.get("backgrounds", [])
+        if name in facts and (name in stated or rng.random() < likely * (0.3 if facts[name] == "plain" else 1)):
+            chosen[name] = facts[name]
+    backgrounds = facts.get("backgrounds", [])
     if backgrounds and (index != 1 or rng.random() < 0.6 or "backgrounds" in stated):
         chosen["backgrounds"] = backgrounds[: 1 if rng.random() < 0.4 else 3]
-    if known.get("bystander") and (known["motion"] == "meets" or index == 1 or rng.random() < 0.4):
-        chosen["bystander"] = known["bystander"]
+    if facts.get("bystander") and (facts["motion"] == "meets" or index == 1 or rng.random() < 0.4):
+        chosen["bystander"] = facts["bystander"]
     return chosen

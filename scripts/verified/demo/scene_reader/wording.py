@@ -93,8 +93,8 @@ def is_plural(facts: dict) -> bool:
     return facts.get("count") != 1
 
 
-def noun_phrase(facts: dict, rng: random.Random, known: bool = False) -> str:
-    """Number, size, texture, colour and shape, e.g. ``two small striped red balls``; `known` asks for "the"."""
+def noun_phrase(facts: dict, rng: random.Random, definite: bool = False) -> str:
+    """Number, size, texture, colour and shape, e.g. ``two small striped red balls``; `definite` asks for "the"."""
     before, behind = [], ""
     if facts.get("size"):
         before.append(rng.choice(SIZES[facts["size"]]))
@@ -108,7 +108,7 @@ def noun_phrase(facts: dict, rng: random.Random, known: bool = False) -> str:
         before.append(facts["colour"])
     noun = rng.choice(SHAPES[facts["shape"]])
     words = " ".join([*before, plural(noun) if is_plural(facts) else noun]) + behind
-    if known:
+    if definite:
         number = {2: "two ", 3: "three "}.get(facts.get("count", 1), "")
         return f"the {number}{words}"
     if "count" not in facts:
@@ -187,9 +187,9 @@ def change(backgrounds: list[str], rng: random.Random, named_before: bool) -> st
     return f", {rng.choice(('then', 'and then'))} the background changes{start} {steps}"
 
 
-def sentence(facts: dict, rng: random.Random, plain: bool = False, known: bool = False) -> str:
+def sentence(facts: dict, rng: random.Random, plain: bool = False, definite: bool = False) -> str:
     """One sentence that states all of `facts` (shape and motion at least)."""
-    subject, doing = noun_phrase(facts, rng, known), action(facts, rng, plain)
+    subject, doing = noun_phrase(facts, rng, definite), action(facts, rng, plain)
     backgrounds = facts.get("backgrounds", [])
     place = rng.choice(PLACES[backgrounds[0]]) if backgrounds and facts.get("placed", True) else ""
     company_phrase = company(facts, rng) if facts.get("bystander") and facts["motion"] != "meets" else ""

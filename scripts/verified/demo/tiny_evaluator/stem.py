@@ -120,8 +120,8 @@ class MotionStem(nn.Module):
         strength = strength / strength.amax(dim=(3, 4), keepdim=True).clamp_min(FAINT)
         before = torch.cat([strength[:, :1], strength[:, :-1]], dim=1)
         after = torch.cat([strength[:, 1:], strength[:, -1:]], dim=1)
-        seen = torch.cat([strength, strength - before, after - strength], dim=2) * GAIN
-        stacked = torch.cat([colour, seen], dim=2).flatten(0, 1)
+        motion = torch.cat([strength, strength - before, after - strength], dim=2) * GAIN
+        stacked = torch.cat([colour, motion], dim=2).flatten(0, 1)
         maps = self.convolutions(stacked.contiguous(memory_format=torch.channels_last))
         tokens = maps.flatten(2).transpose(1, 2).unflatten(0, pixels.shape[:2])
         tokens = tokens + self.colours(self._patch_colours(pixels, strength, mean))
@@ -164,8 +164,8 @@ class TinyStem(nn.Module):
         The cache is shared with `other` if its image network is the same.
         """
         shared = other is not None and all(
-            torch.equal(one, two)
-            for one, two in zip(self.network.state_dict().values(), other.network.state_dict().values(), strict=True)
+            torch.equal(a, b)
+            for a, b in zip(self.network.state_dict().values(), other.network.state_dict().values(), strict=True)
         )
         self._known = other._known if other is not None and shared else {}
 
@@ -178,11 +178,11 @@ class TinyStem(nn.Module):
     def forward(self, pixels: Tensor) -> Tensor:
         """[B, T, 3, H, W] → [B, T·TINY_TOKENS, width]."""
         batch, frames = pixels.shape[:2]
-        seen = torch.arange(1, frames + 1, 2).clamp_max(frames - 1)
+        positions = torch.arange(1, frames + 1, 2).clamp_max(frames - 1)
         with torch.no_grad():
-            pictures = pixels[:, seen].flatten(0, 1).contiguous(memory_format=torch.channels_last)
+            pictures = pixels[:, positions].flatten(0, 1).contiguous(memory_format=torch.channels_last)
             features = self._features(pictures, batch)
-        looks = self.looks(self.norm(features)).view(batch, len(seen), LOOKS, -1)
+        looks = self.looks(self.norm(features)).view(batch, len(positions), LOOKS, -1)
         looks = looks.repeat_interleave(2, dim=1)[:, :frames]
         looks = looks + self.slot + self.motion.time[:frames, None]
         return torch.cat([self.motion(pixels), looks], dim=2).flatten(1, 2)
