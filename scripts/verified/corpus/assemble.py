@@ -34,7 +34,7 @@ def write_shard(
     `runtime.previous_output`).
     """
     earlier = PreviousOutput(output["probes"], maker)
-    read = read_shard(shard_moments(files, source, shard, shards), known=earlier.videos)
+    read = read_shard(shard_moments(files, source, shard, shards), earlier=earlier.videos)
     write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
     write_jsonl(output["videos"], read.videos)
     readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())

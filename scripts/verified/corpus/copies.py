@@ -66,9 +66,9 @@ def video_copies(hashes: Mapping[str, str], least: float = LEAST_EQUAL_BITS) -> 
     codes = [np.frombuffer(bytes.fromhex(hashes[name]), np.uint8).reshape(-1, BITS // 8) for name in names]
     bits = [np.unpackbits(code, axis=1).astype(bool) for code in codes]
     first = list(range(len(names)))
-    for one, other, offset in _offsets(codes, bits):
-        if first[one] != first[other] and _show_the_same(bits[one], bits[other], offset, least):
-            less, more = sorted((first[one], first[other]))
+    for video, other, offset in _offsets(codes, bits):
+        if first[video] != first[other] and _show_the_same(bits[video], bits[other], offset, least):
+            less, more = sorted((first[video], first[other]))
             first = [less if each == more else each for each in first]
     return {name: names[earlier] for name, earlier in zip(names, first) if names[earlier] != name}
 
@@ -94,9 +94,9 @@ def _offsets(codes: list[np.ndarray], bits: list[np.ndarray]) -> Iterator[tuple[
                     near = order[start:end]
                     near = near[(owner[near] < video) & telling[near]]
                     hits.append(np.stack([owner[near], place[near] - place[frame]], axis=1))
-        found, counts = np.unique(np.concatenate(hits), axis=0, return_counts=True) if hits else ([], [])
+        pairs, counts = np.unique(np.concatenate(hits), axis=0, return_counts=True) if hits else ([], [])
         for at in np.argsort(-np.asarray(counts), kind="stable")[:TRIED]:
-            yield video, int(found[at][0]), int(found[at][1])
+            yield video, int(pairs[at][0]), int(pairs[at][1])
 
 
 def _is_distinctive(bits: np.ndarray) -> np.ndarray:
@@ -105,16 +105,16 @@ def _is_distinctive(bits: np.ndarray) -> np.ndarray:
     return (counts > FLAT) & (counts < BITS - FLAT)
 
 
-def _show_the_same(one: np.ndarray, other: np.ndarray, offset: int, least: float) -> bool:
-    """Whether `PART` of the shorter of two videos [frames, BITS] is in the other, if `one` begins at its frame `offset`
+def _show_the_same(codes: np.ndarray, other: np.ndarray, offset: int, least: float) -> bool:
+    """Whether `PART` of the shorter of two videos [frames, BITS] is in the other, if `codes` begin at frame `offset`
     or a frame earlier or later: cuts fall between frames.
     """
-    needed = max(SHORTEST, round(PART * min(len(one), len(other))))
+    needed = max(SHORTEST, round(PART * min(len(codes), len(other))))
     for shift in (offset - 1, offset, offset + 1):
-        first, last = max(0, -shift), min(len(one), len(other) - shift)
+        first, last = max(0, -shift), min(len(codes), len(other) - shift)
         if last - first < needed:
             continue
-        here, there = one[first:last], other[first + shift : last + shift]
+        here, there = codes[first:last], other[first + shift : last + shift]
         telling = _is_distinctive(here) & _is_distinctive(there)
         equal = np.r_[0, np.cumsum((here == there).mean(axis=1) * telling)]
         count = np.r_[0, np.cumsum(telling)]

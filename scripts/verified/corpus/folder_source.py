@@ -160,7 +160,7 @@ class Reading:
             "clamped_ends": self._clamped,
         }
         if self._published:
-            counts["published"] = {split: found.counts() for split, found in self._availability.items()}
+            counts["published"] = {split: availability.counts() for split, availability in self._availability.items()}
         return counts
 
 
@@ -181,13 +181,13 @@ def shard_moments(files: dict[str, str], source: dict, shard: str, shards: int) 
     return [{"path": folder.files[row["video"]], **row} for row in usable if own(row["video"], shards) == number]
 
 
-def read_shard(rows: list[dict], threads: int = 1, known: Mapping[str, dict] = NOTHING) -> Shard:
+def read_shard(rows: list[dict], threads: int = 1, earlier: Mapping[str, dict] = NOTHING) -> Shard:
     """Probe the videos of `shard_moments`, `threads` at a time, and finish the moments.
 
-    `known`: probes by SHA-256.
+    `earlier`: probes by SHA-256.
     """
     paths = {row["video"]: row["path"] for row in rows}
-    probes = probe_all({video: Path(path) for video, path in paths.items()}, threads, known)
+    probes = probe_all({video: Path(path) for video, path in paths.items()}, threads, earlier)
     results = (_finish_row(None, {key: row[key] for key in row if key != "path"}, probes)[0] for row in rows)
     finished = [row for row in results if "reason" not in row]
     used = {row["video"] for row in finished}
@@ -250,11 +250,11 @@ def check_rows(
 
     `with_ids`: whether any row has an id. All given ids are held in memory; positions used as ids are not.
     """
-    seen: set[int] = set()
+    ids: set[int] = set()
     for position, (number, row) in enumerate(rows, start=1):
         identity = None
         try:
-            identity = moments_file.desc_id(row.get("desc_id"), seen) if with_ids else position
+            identity = moments_file.desc_id(row.get("desc_id"), ids) if with_ids else position
             moments_file.check_complete(row)
             video = folder.video_id(row["video"])
             start, end = moments_file.span(row)
@@ -262,24 +262,24 @@ def check_rows(
             split = row.get("split")
             split = moments_file.split_name(default_split if split is None else split)
         except (RowRefused, NameRefused) as refusal:
-            shown = row.get("video") if isinstance(row.get("video"), str) else None
-            yield number, _exclusion(number, shown, identity, refusal.reason, refusal.detail)
+            name = row.get("video") if isinstance(row.get("video"), str) else None
+            yield number, _exclusion(number, name, identity, refusal.reason, refusal.detail)
             continue
         finally:
             if with_ids and identity is not None:
-                seen.add(identity)
+                ids.add(identity)
         moment = {"desc_id": identity, "video": video, "start": start, "end": end, "duration": None}
         spans = {"annotator_times": row["annotator_times"]} if "annotator_times" in row else {}
         yield number, {**moment, "split": split, "caption": caption, **spans}
 
 
-def probe_all(paths: dict[str, Path], threads: int, known: Mapping[str, dict] = NOTHING) -> Probes:
-    """Probe videos by id, `threads` at a time; those whose SHA-256 is `known` have been."""
+def probe_all(paths: dict[str, Path], threads: int, earlier: Mapping[str, dict] = NOTHING) -> Probes:
+    """Probe videos by id, `threads` at a time; `earlier` holds probes by SHA-256."""
 
     def attempt(path: Path) -> dict | VideoError:
         try:
-            digest = file_digest(path) if known else ""
-            return known[digest] if digest in known else probe(path)
+            digest = file_digest(path) if earlier else ""
+            return earlier[digest] if digest in earlier else probe(path)
         except VideoError as error:
             return error
 
@@ -291,8 +291,8 @@ def probe_all(paths: dict[str, Path], threads: int, known: Mapping[str, dict] = 
 
 
 def _exclusion(row: int | None, video: str | None, identity: int | None, reason: str, detail: str) -> dict:
-    shown = video and video.encode("utf-8", "backslashreplace").decode("utf-8")
-    return {"row": row, "video": shown, "desc_id": identity, "reason": reason, "detail": detail}
+    printable = video and video.encode("utf-8", "backslashreplace").decode("utf-8")
+    return {"row": row, "video": printable, "desc_id": identity, "reason": reason, "detail": detail}
 
 
 class _Availability:

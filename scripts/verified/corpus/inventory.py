@@ -72,21 +72,21 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
     """
     read = unprobed_rows(source, corpus)
     numbers = {row["desc_id"]: number for number, row in read.usable}
-    found = []
+    result = []
     for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
         # Probes before an extension selects moments are stored separately.
         files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
         probes = _valid_probes(files[0] if files[0].is_file() else files[1], paths)
-        known = probes.readable.keys() | probes.unreadable.keys()
-        probed = [(numbers[row["desc_id"]], row) for row in moments if row["video"] in known]
+        probed_videos = probes.readable.keys() | probes.unreadable.keys()
+        probed = [(numbers[row["desc_id"]], row) for row in moments if row["video"] in probed_videos]
         finished = {row["desc_id"]: row for row in finish(probed, probes)[0]}
-        present = (row if row["video"] not in known else finished.get(row["desc_id"]) for row in moments)
+        present = (row if row["video"] not in probed_videos else finished.get(row["desc_id"]) for row in moments)
         videos = {
             video: {"video": video, "path": paths[video].as_posix(), **row} for video, row in probes.readable.items()
         }
-        found.append(SeenShard([row for row in present if row is not None], videos))
-    return found
+        result.append(SeenShard([row for row in present if row is not None], videos))
+    return result
 
 
 def _valid_probes(file: Path, paths: dict[str, Path]) -> Probes:

@@ -91,9 +91,9 @@ def _says_nothing(caption: str) -> bool:
 
 def repetition_findings(moments: list[dict], key: str) -> Iterator[Finding]:
     """Moments that are given more than once, and videos with moments in several splits."""
-    given = Counter((row["video"], row["start"], row["end"], row["caption"]) for row in moments)
-    if again := [moment for moment, count in given.items() if count > 1]:
-        (video, start, end, caption), rows = again[0], sum(given[moment] - 1 for moment in again)
+    counts = Counter((row["video"], row["start"], row["end"], row["caption"]) for row in moments)
+    if again := [moment for moment, count in counts.items() if count > 1]:
+        (video, start, end, caption), rows = again[0], sum(counts[moment] - 1 for moment in again)
         message = f"{rows} rows repeat an earlier one, first {video} {start:g} to {end:g} s, {caption!r}"
         yield Finding("note", key, message, "take them out: each is paid for and counts again")
     splits = defaultdict[str, set[str]](set)
@@ -164,15 +164,15 @@ def video_findings(paths: dict[str, Path], moments: list[dict], key: str) -> Gen
                 brief += [] if has_clip(row) else [row]
     from_start = "times are seconds from the video's start"
     cut = f"{from_start}; such ends are cut to the video's"
-    for found, problem, remedy in (
+    for rows, problem, remedy in (
         (late, "that start after the end of their video", from_start),
         (beyond, f"that end more than {ROUNDED_UP:g} s after their video", cut),
         (brief, "shorter than two frames, whose answers get no score", "give them longer times, or take them out"),
     ):
-        if found:
-            row, till = found[0], f", {found[0]['end']:g} s in" if found is beyond else " in"
-            length = f" of {row['seconds']:g} s" if found is beyond else ""
-            message = f"moments {problem}: {len(found)}, first desc_id {row['desc_id']}{till} {row['video']}{length}"
+        if rows:
+            row, till = rows[0], f", {rows[0]['end']:g} s in" if rows is beyond else " in"
+            length = f" of {row['seconds']:g} s" if rows is beyond else ""
+            message = f"moments {problem}: {len(rows)}, first desc_id {row['desc_id']}{till} {row['video']}{length}"
             yield Finding("note", key.replace(".videos", ".moments"), message, remedy)
     return usable
 
@@ -314,7 +314,7 @@ def _split_findings(
         model: settings.retrieval.training.get(model, Training()).selection_videos or SELECTION_VIDEOS
         for model in settings.retrieval.names
     }
-    if few := [model for model, wanted in least.items() if 0 < count < wanted]:
+    if few := [model for model, minimum in least.items() if 0 < count < minimum]:
         message = f"{count} {'video' if count == 1 else 'videos'} would select an epoch by chance: {', '.join(few)}"
         yield Finding(
             "note",

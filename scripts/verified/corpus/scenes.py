@@ -53,19 +53,19 @@ def _parts(span: tuple[float, float], max_seconds: float) -> list[tuple[float, f
 
 
 def detect_scenes(
-    videos: Mapping[str, Path], settings: Proposals, known: Mapping[str, dict] | None = None
+    videos: Mapping[str, Path], settings: Proposals, earlier: Mapping[str, dict] | None = None
 ) -> list[dict]:
     """For each video by id: its probe (as in videos.jsonl) with `scenes`, [start, end] in seconds, or why not.
 
     A video that cannot be read has
-    `reason` and `detail` instead. `known`: rows by SHA-256, of videos that are not to be decoded again.
+    `reason` and `detail` instead. `earlier`: rows by SHA-256, of videos that are not to be decoded again.
     """
     rows = []
     for video, path in track(videos.items(), "scenes", len(videos), "videos"):
         row: dict[str, Any] = {"video": video, "path": path.as_posix()}
         try:
-            if known and (digest := file_digest(path)) in known:
-                rows.append(known[digest] | row)
+            if earlier and (digest := file_digest(path)) in earlier:
+                rows.append(earlier[digest] | row)
                 continue
             row |= probe(path)
             score, times, scores = ContentScore(), [], []

@@ -68,10 +68,10 @@ def cached_state(subject: str, videos: str, moments: str | None, tell: Callable[
             return tell()
         now, settled = f"{now} {of_moments}", settled and old
     memory, key = Memory("verified-states.json"), f"{subject} of {videos} {moments or ''}"
-    known = memory.values.get(key)
-    if isinstance(known, list) and known[0] == now:
+    entry = memory.values.get(key)
+    if isinstance(entry, list) and entry[0] == now:
         list_videos.cache_clear()  # 200,000 names and stamps that are no longer needed
-        return known[1]
+        return entry[1]
     value = tell()
     if settled:
         memory.values[key], memory.changed = [now, value], True
@@ -207,9 +207,9 @@ class VideoStates(Memory):
                 now, settled = stamp(path)
             except OSError:
                 return ""
-        known = self.values.get(path)
-        if type(known) is str:
-            before, _, state = known.partition("\n")
+        entry = self.values.get(path)
+        if type(entry) is str:
+            before, _, state = entry.partition("\n")
             if before == now:
                 return state
         state = file_state(path)

@@ -22,8 +22,8 @@ def shard_source(settings: Config, wildcards) -> dict[str, Any]:
     """The same files for the jobs of a shard, which `corpus.shards.shard_state` tells when to run again."""
     files = source_files(settings, wildcards)
     # A generated moments file changes with its source alone, and then all shards must be read again.
-    given = dataset_of(settings, wildcards).source.given_moments
-    return {**files, "moments": ancient(files["moments"])} if given else files
+    moments = dataset_of(settings, wildcards).source.given_moments
+    return {**files, "moments": ancient(files["moments"])} if moments else files
 
 
 def source_reading(dataset: DataSet) -> dict[str, Any]:

@@ -81,9 +81,9 @@ class VideoFolder:
         files: list[str] = []
         for name, regular in _video_files(self.folder) if listed is None else listed:
             if _CONTROL.search(name):
-                shown = name.encode("unicode_escape").decode("ascii")
+                printable = name.encode("unicode_escape").decode("ascii")
                 self.refused.append(
-                    (shown, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
+                    (printable, "invalid-video-id", "the file's name holds control characters or is not UTF-8")
                 )
                 continue
             if name.endswith("/"):
@@ -154,8 +154,8 @@ class VideoFolder:
         """Id of the video that `name` (a path below the folder, with or without ending) means; raises NameRefused."""
         if isinstance(name, str) and name in self._resolved:
             return self._resolved[name]
-        if isinstance(name, str) and (known := self._ids.get(name) or self._by_stem.get(name)):
-            return known
+        if isinstance(name, str) and (video := self._ids.get(name) or self._by_stem.get(name)):
+            return video
         if isinstance(name, int | float) and not isinstance(name, bool):
             raise NameRefused("unknown-video", f"{name} is a number, not a name in quotes{self._hint(str(name))}")
         if not isinstance(name, str) or not name.strip():

@@ -130,8 +130,8 @@ class Budget:
             spent, jobs = self._read()
             living = {name: job for name, job in jobs.items() if not _is_over(name, job["heard"])}
             # A killed job may have recorded calls that it did not count here.
-            known = self.name in living and len(living) == len(jobs)
-            if not known or time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:
+            is_current = self.name in living and len(living) == len(jobs)
+            if not is_current or time.monotonic() - self.looked >= LOOK_AGAIN_SECONDS:
                 totals = self.ledger.totals()
                 held = totals["attempts"], totals["tokens_in"] + totals["tokens_out"], totals["cost"]
                 # Answers of another machine may be counted before its file server shows them.

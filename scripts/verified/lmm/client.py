@@ -236,7 +236,7 @@ class Client:
         row = self.ledger.get(key)
         if row is None:
             return None
-        outcome = self._outcome(row, call, known=True)
+        outcome = self._outcome(row, call, from_ledger=True)
         if self.replay:
             return outcome
         thinks = call.task.prompted and has_thought(row["text"])
@@ -329,7 +329,7 @@ class Client:
         return self._outcome(stored, pending.call, False, parsed if unchanged else None)
 
     @staticmethod
-    def _outcome(row, call: Call, known: bool, parsed: Parsed | None = None) -> Outcome:
+    def _outcome(row, call: Call, from_ledger: bool, parsed: Parsed | None = None) -> Outcome:
         """The outcome as the ledger holds it, with its parts as `parsed` or, without that, by today's parser."""
         if not row["text"]:
             parsed = Parsed()
@@ -348,7 +348,7 @@ class Client:
             row["seconds"],
             row["cost"],
             json.loads(row["notes"]),
-            known,
+            from_ledger,
         )
 
 

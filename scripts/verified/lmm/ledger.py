@@ -75,8 +75,8 @@ class Ledger:
                 if entry.name.endswith(SUFFIX):
                     if not entry.is_file():
                         raise InputError("not a regular file, as parts are", file=entry.path, remedy="remove it")
-                    found = entry.stat()
-                    state, (before, at) = (found.st_size, found.st_mtime_ns), self._scanned.get(entry.name, (None, 0))
+                    stat = entry.stat()
+                    state, (before, at) = (stat.st_size, stat.st_mtime_ns), self._scanned.get(entry.name, (None, 0))
                     if state != before:
                         self._scanned[entry.name] = state, self._scan(entry.name, at)
                         changed = True

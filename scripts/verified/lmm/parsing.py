@@ -83,16 +83,16 @@ def text_of(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        known = {re.sub(r"[\W\d_]+", "", str(key).lower()): inner for key, inner in value.items()}
+        by_key = {re.sub(r"[\W\d_]+", "", str(key).lower()): inner for key, inner in value.items()}
         for key in TEXT_KEYS:
-            if text := text_of(known.get(key)):
+            if text := text_of(by_key.get(key)):
                 return text
         strings = [inner for inner in value.values() if isinstance(inner, str)]
         if len(strings) == 1 and not any(isinstance(inner, list | dict) for inner in value.values()):
             return strings[0]
         texts = {key: text_of(inner) for key, inner in value.items() if not is_thought(str(key))}
-        given = {key: text for key, text in texts.items() if text}
-        return next(iter(given.values())) if len(given) == 1 else "; ".join(f"{k}: {text}" for k, text in given.items())
+        parts = {key: text for key, text in texts.items() if text}
+        return next(iter(parts.values())) if len(parts) == 1 else "; ".join(f"{k}: {text}" for k, text in parts.items())
     if isinstance(value, list):
         return ", ".join(filter(None, map(text_of, value)))
     return "" if value is None else str(value)
@@ -177,10 +177,10 @@ def _split_at(text: str, pattern: str) -> list[str]:
     starts, ends, position = [], [], 0
     plain_digits = "".join(map(_plain_digit, text))
     for number in range(1, 100):
-        found = pattern.replace("{n}", str(number))
+        expression = pattern.replace("{n}", str(number))
         for name, signs in (("{numeral}", NUMERALS), ("{circled}", CIRCLED)):
-            found = found.replace(name, signs[number - 1] if number <= len(signs) else r"\b\B")
-        match = re.compile(found, re.I).search(plain_digits, position)
+            expression = expression.replace(name, signs[number - 1] if number <= len(signs) else r"\b\B")
+        match = re.compile(expression, re.I).search(plain_digits, position)
         if not match:
             break
         starts.append(match.end())
@@ -251,12 +251,12 @@ def normalise_keys(value: dict, aliases: Mapping[str, str] = {}) -> dict:
     return {aliases.get(key, key): value[name] for name, key in keys.items()}
 
 
-def best_object(text: str, wanted: Iterable[str], aliases: Mapping[str, str] = {}) -> dict:
-    """The object with most of the `wanted` keys, the last of equals; empty if there is none."""
-    wanted = set(wanted)
+def best_object(text: str, keys: Iterable[str], aliases: Mapping[str, str] = {}) -> dict:
+    """The object with most of the `keys`, the last of equals; empty if there is none."""
+    keys = set(keys)
     values = enumerate(normalise_keys(value, aliases) for value in json_objects(text))
-    candidates = [(len(wanted & value.keys()), number, value) for number, value in values]
-    count, _, value = max(candidates, key=lambda one: one[:2], default=(0, 0, {}))
+    candidates = [(len(keys & value.keys()), number, value) for number, value in values]
+    count, _, value = max(candidates, key=lambda triple: triple[:2], default=(0, 0, {}))
     return value if count else {}
 
 

@@ -79,7 +79,7 @@ def keys_found(roles: Mapping[str, EngineSettings]) -> Iterator[Finding]:
     """The API keys that the environment has."""
     asking = {name: role.api_key_variable for name, role in roles.items() if role.kind.asks_endpoint}
     for variable in sorted(filter(os.environ.get, {*asking.values()})):
-        keys = ", ".join(f"generation.{name}" for name, wanted in asking.items() if wanted == variable)
+        keys = ", ".join(f"generation.{name}" for name, other in asking.items() if other == variable)
         yield Finding("ok", keys, f"{variable} is set")
 
 
@@ -154,14 +154,14 @@ def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Fi
 
 def _longest_prompt(generation: Generation, role: EngineSettings, tasks: Iterable[Task]) -> Asked | None:
     """The longest prompt of the tasks with captions of `LONG` words, and the schema of its answer; None without one."""
-    found: list[Asked] = []
+    prompts: list[Asked] = []
     for task in (task for task in tasks if task.prompted):
         with contextlib.suppress(InputError, ValueError):  # another check names a prompt that cannot be read
             prompt = read_prompts(generation.prompts, [task])[task.name]
             schema, ending = structured_form(task, 3) if role.structured else (None, "")
             slots = {name: "3" if kind == "number" else LONG for name, kind in prompt.kinds.items()}
-            found.append((prompt.fill(slots, role.structured, ending), schema))
-    return max(found, key=lambda each: len(each[0]), default=None)
+            prompts.append((prompt.fill(slots, role.structured, ending), schema))
+    return max(prompts, key=lambda each: len(each[0]), default=None)
 
 
 def _form(name: str, role: EngineSettings, frames: int) -> str:

@@ -46,9 +46,9 @@ def transcribe(sounds: Sequence[Sound], session: Session) -> list[Transcript]:
     """
     piece = _settings(session).piece_seconds
     pieces = [pieces_of(sound, piece) for sound in sounds]
-    calls = [_call(one, session) for one in itertools.chain(*pieces)]
+    calls = [_call(piece, session) for piece in itertools.chain(*pieces)]
     outcomes = iter(session.ask(TRANSCRIPTION, calls, len(calls)))
-    return [_join([(one, next(outcomes)) for one in own]) for own in pieces]
+    return [_join([(piece, next(outcomes)) for piece in own]) for own in pieces]
 
 
 def calls_of(sound: Sound, session: Session) -> list[Call]:

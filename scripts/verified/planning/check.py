@@ -57,17 +57,17 @@ def findings(settings: Config, files: str, offline: bool = False, cluster: bool 
 def problems(settings: Config, files: str) -> list[Finding]:
     """Every missing input, and every setting that does not fit it; `files` as of `findings`."""
     absent = [
-        Finding("problem", one.key, message, one.remedy) for one in supplied(settings) if (message := one.missing)
+        Finding("problem", item.key, message, item.remedy) for item in supplied(settings) if (message := item.missing)
     ]
     models = _model_problems(settings, f"run: verified fetch --configfile {files}")
     future = [
-        Finding("problem", "clock", f"the time of {one.path} is in the future: Snakemake stops at it", remedy)
-        for one in supplied(settings)
-        if is_in_future(one.path)
-        for remedy in [f"run: touch {shlex.quote(one.path)}"]
+        Finding("problem", "clock", f"the time of {item.path} is in the future: Snakemake stops at it", remedy)
+        for item in supplied(settings)
+        if is_in_future(item.path)
+        for remedy in [f"run: touch {shlex.quote(item.path)}"]
     ]
-    found = (problem for stage in stages() for problem in stage.problems(settings))
-    return [*models, *absent, *future, *found, *_prompt_problems(settings)]
+    others = (problem for stage in stages() for problem in stage.problems(settings))
+    return [*models, *absent, *future, *others, *_prompt_problems(settings)]
 
 
 def _model_problems(settings: Config, fetch: str) -> Iterator[Finding]:
@@ -78,17 +78,17 @@ def _model_problems(settings: Config, fetch: str) -> Iterator[Finding]:
     except InputError as error:
         yield refused("weights.lock", error, f"remove it and {fetch}")
         return
-    for wanted, keys in wanted_models(settings).items():
-        key, entry = ", ".join(keys), locked.get(wanted.key)
-        if hub and not Path(hub, wanted.name).is_dir():
+    for hub_model, keys in wanted_models(settings).items():
+        key, entry = ", ".join(keys), locked.get(hub_model.key)
+        if hub and not Path(hub, hub_model.name).is_dir():
             remedy = "put its files there, or set weights.hub to null"
-            yield Finding("problem", key, f"{wanted.name} is not in {hub}", remedy)
+            yield Finding("problem", key, f"{hub_model.name} is not in {hub}", remedy)
         elif entry is None:
-            yield Finding("problem", key, f"{wanted.key} is not locked in {lock}", fetch)
+            yield Finding("problem", key, f"{hub_model.key} is not locked in {lock}", fetch)
         elif not hub:
-            folder = Path(settings.weights.folder, wanted.name.replace("/", "--"), entry["commit"])
+            folder = Path(settings.weights.folder, hub_model.name.replace("/", "--"), entry["commit"])
             if missing := [name for name in entry["files"] if not (folder / name).is_file()]:
-                message = f"{len(missing)} of {len(entry['files'])} files of {wanted.key} are not in {folder}"
+                message = f"{len(missing)} of {len(entry['files'])} files of {hub_model.key} are not in {folder}"
                 yield Finding("problem", key, message, fetch)
     for name, _, key in (model for stage in stages() for model in stage.models(settings)):
         if name not in BUILT_IN and not is_from_hub(name) and not Path(name).is_dir():
@@ -126,7 +126,7 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     if not limits:
         return
     try:
-        wanted = totals(quote(settings))
+        needs = totals(quote(settings))
     except InputError:  # other checks find the reason
         return
     with Ledger(settings.generation.ledger) as held:
@@ -136,9 +136,9 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
     longest = max(role.sampling.max_tokens for role in roles)
     dearest = max(role.sampling.max_tokens * role.price_out for role in roles) / 1e6
     amounts = {  # cost still expected, cost so far, and the largest cost of one call
-        "calls": (wanted["calls"], sums["attempts"], 0.0),
-        "tokens": (wanted["tokens_in"] + wanted["tokens_out"], sums["tokens_in"] + sums["tokens_out"], longest),
-        "money": (wanted["money"], sums["cost"], dearest),
+        "calls": (needs["calls"], sums["attempts"], 0.0),
+        "tokens": (needs["tokens_in"] + needs["tokens_out"], sums["tokens_in"] + sums["tokens_out"], longest),
+        "money": (needs["money"], sums["cost"], dearest),
     }
     for name, limit in limits.items():
         needed, taken, room = amounts[name]
@@ -158,12 +158,12 @@ def _budget_findings(settings: Config) -> Iterator[Finding]:
 def _disk_finding(settings: Config, models_local: bool) -> Finding:
     """Compare free disk below results/ with the estimated need, without models that are already fetched."""
     estimate = {kind: size for kind, size in disk_needs(settings).items() if not (models_local and kind == "models")}
-    wanted = ROOM_GB + sum(estimate.values())
+    needs = ROOM_GB + sum(estimate.values())
     free = shutil.disk_usage(next(path for path in (Path("results"), Path(".")) if path.exists())).free / 1e9
-    if free >= wanted:
-        return Finding("ok", "disk", f"{free:.0f} GB are free, about {wanted:.1f} are needed")
+    if free >= needs:
+        return Finding("ok", "disk", f"{free:.0f} GB are free, about {needs:.1f} are needed")
     largest = max(estimate, key=lambda kind: estimate[kind])
-    message = f"{free:.1f} GB are free, about {wanted:.1f} are needed, most of it for {largest}"
+    message = f"{free:.1f} GB are free, about {needs:.1f} are needed, most of it for {largest}"
     return Finding("problem", "disk", message, "make room, or run in a folder on another disk")
 
 

@@ -36,12 +36,12 @@ def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
         if splits:
             counts = ", ".join(f"{split} {len(rows)}" for split, rows in splits.items())
             yield Finding("ok", f"datasets.{name}.source", f"annotations of {counts}")
-        wanted = possible_runs(settings, name, runs(settings.retrieval.names))
-        if not wanted or not splits or source.features_dir is None:
+        table_runs = possible_runs(settings, name, runs(settings.retrieval.names))
+        if not table_runs or not splits or source.features_dir is None:
             continue
         used = {spans.train_split, spans.selection_split, spans.test_split}
         rows = [row for split, rows in splits.items() if split in used for row in rows]
-        captions = sorted({"cog" if name == "cog" else "fig" for run in wanted for name in run[1:]})
+        captions = sorted({"cog" if name == "cog" else "fig" for run in table_runs for name in run[1:]})
         needed: dict[str, dict[str, float | None]] = {"video": {row["video"]: row["duration"] for row in rows}}
         needed |= {f"text-{each}": {str(row["desc_id"]): None for row in rows} for each in captions}
         key, sound = f"datasets.{name}.source.features_dir", True

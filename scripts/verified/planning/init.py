@@ -40,12 +40,12 @@ def configuration(
         "name": name,
         "datasets": {name: {"title": f"{name.capitalize()}-FIG", "source": source}},
         "features": {"video_backbone": PACKAGED},
-        **{key: dict(kind.initial) for one in extensions() for key, kind in one.sections.items() if kind.initial},
+        **{key: dict(kind.initial) for part in extensions() for key, kind in part.sections.items() if kind.initial},
         "generation": {"llm": role, "image_lmm": seeing, "video_lmm": dict(seeing)},
     }
     settings = load(values, "verified init")
-    given = cast(FolderSource, settings.datasets[name].source)
-    read = unprobed_rows(given, "") if moments else None
+    folder = cast(FolderSource, settings.datasets[name].source)
+    read = unprobed_rows(folder, "") if moments else None
     count = settings.evaluator.batch if read is None else len(read.usable)
     refused = [_refusal(moments, row) for row in read.refused] if read else []
     if not count:

@@ -70,8 +70,8 @@ def disk_needs(config: Config) -> dict[str, float]:
 def published_files(source: PublishedSource) -> dict[str, tuple[SourceFile, ...]]:
     """The files of a published collection by split."""
     listed = Path(source.sources or SOURCES)
-    known = collections(listed) if listed.is_file() else {}
-    return known.get(source.collection) or resolve(source).files
+    published = collections(listed) if listed.is_file() else {}
+    return published.get(source.collection) or resolve(source).files
 
 
 def _moments(config: Config, name: str) -> int:
@@ -97,11 +97,11 @@ def _models(config: Config) -> float:
     if config.weights.hub:
         return 0.0
     locked, total = read_lock(config.weights.lock)["models"], 0.0
-    for wanted in wanted_models(config):
-        if entry := locked.get(wanted.key):
+    for model in wanted_models(config):
+        if entry := locked.get(model.key):
             total += sum(facts["bytes"] for facts in entry["files"].values()) / 1e9
         else:
-            total += PUBLISHED_GB.get(wanted.name, 0.0)
+            total += PUBLISHED_GB.get(model.name, 0.0)
     evaluator = config.evaluator
     if evaluator.umt_file and evaluator.umt_url and not Path(evaluator.umt_file).is_file():
         total += UMT_GB

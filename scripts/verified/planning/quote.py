@@ -65,9 +65,9 @@ class Planner(Client):
     """Looks calls up instead of asking them, and counts them by task: `missing`, `found`, and the `answered` among
     these."""
 
-    def __init__(self, engine: Engine, session: Session, role: EngineSettings, seen: set[int], sizes: Sizes):
+    def __init__(self, engine: Engine, session: Session, role: EngineSettings, identities: set[int], sizes: Sizes):
         super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
-        self.role, self.seen = role, seen
+        self.role, self.identities = role, identities
         side = session.settings.frame_side
         self.of_image = _mean_tokens(
             role.model_copy(update={"video_input": "stills"}), sizes, session.settings.picture_side
@@ -90,14 +90,14 @@ class Planner(Client):
 
     def look_up(self, task: Task, calls: Iterable[Call]) -> list[Outcome]:
         """The recorded outcome of each call of `task`, or an example."""
-        name, model, seen, recorded = task.name, self.engine.model, self.seen, task.name in self.recorded
+        name, model, identities, recorded = task.name, self.engine.model, self.identities, task.name in self.recorded
         self.tasks[name] = task
         missing, outcomes = self.missing[name], []
         for call in calls:  # a million of them for the paper
             outcome = self._recall(self.key(call), call) if recorded else None
             identity = hash((name, model, call.request.prompt, call.media))
-            if identity not in seen:
-                seen.add(identity)
+            if identity not in identities:
+                identities.add(identity)
                 if outcome is None:
                     missing.add(call)
                     missing.cost_of_sound += self.sound_cost(call.request)
@@ -204,16 +204,16 @@ def quote(config: Config) -> list[dict]:
     """
     generation = pin_models(config.generation, config.weights.lock)
     rows: list[dict] = []
-    seen: set[int] = set()
+    identities: set[int] = set()
     for name, dataset in config.datasets.items():
         if dataset.source.annotated_here:
             shards, asking = _shards(name, config), {stage: stage.ask_of for stage in stages() if stage.ask_of}
             calls = [partial(ask_of, name, config, shards) for ask_of in asking.values()]
-            rows += _count_calls(name, asking, config, generation, seen, calls, shards)
+            rows += _count_calls(name, asking, config, generation, identities, calls, shards)
     for stage in stages():
         for label, walk, replaced in stage.asks(config, generation):
-            known = set() if replaced else seen
-            rows += _count_calls(label, [stage], config, replaced or generation, known, [walk])
+            own = set() if replaced else identities
+            rows += _count_calls(label, [stage], config, replaced or generation, own, [walk])
     return rows
 
 
@@ -222,7 +222,7 @@ def _count_calls(
     asking: Iterable[Stage],
     config: Config,
     generation: Generation,
-    seen: set[int],
+    identities: set[int],
     walks: Iterable[Callable[[Session], int | None]],
     shards: Iterable[Shard] = (),
 ) -> list[dict]:
@@ -235,11 +235,11 @@ def _count_calls(
     }
     sizes: Sizes = Counter()
     for moments, videos in shards:
-        known = (videos.get(row["video"]) for row in moments)
-        sizes.update((video["width"], video["height"]) if video else USUAL_SIZE for video in known)
+        rows = (videos.get(row["video"]) for row in moments)
+        sizes.update((video["width"], video["height"]) if video else USUAL_SIZE for video in rows)
     with _Counting(generation, config.seed, tasks, engines) as session:
         session.askers = {
-            name: Planner(engines[name], session, role, seen, sizes or Counter([USUAL_SIZE]))
+            name: Planner(engines[name], session, role, identities, sizes or Counter([USUAL_SIZE]))
             for name, role in roles.items()
         }
         unseen = sum(walk(session) or 0 for walk in walks)

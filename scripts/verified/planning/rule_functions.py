@@ -26,20 +26,20 @@ class StopsRun:
 def figure(name: str, shows: str, place: str, caption: str | None = None) -> list[Any]:
     """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper."""
     stem, labels = f"results/{{dataset}}/figures/{name}", dataset_labels({"shows": shows, "as": place})
-    shown = report(f"{stem}.svg", caption=f"../report/{caption or name}.rst", category="Figures", labels=labels)
-    return [shown, f"{stem}.png", f"{stem}.csv"]
+    plot = report(f"{stem}.svg", caption=f"../report/{caption or name}.rst", category="Figures", labels=labels)
+    return [plot, f"{stem}.png", f"{stem}.csv"]
 
 
 def page_inputs(settings: Config, kind: str) -> Callable[[object], list[str]]:
     """An input function: pages for people of every annotated data set. Raises InputError without one."""
 
     def folders(wildcards: object) -> list[str]:
-        if not (shown := datasets_with(settings, "annotated_here")):
+        if not (names := datasets_with(settings, "annotated_here")):
             raise InputError(
                 "no data set of this configuration is annotated from its videos",
                 remedy="the pages show clips of moments with their captions",
             )
-        return files_of_datasets(settings)(f"{kind}/pages", shown)
+        return files_of_datasets(settings)(f"{kind}/pages", names)
 
     return folders
 

@@ -44,14 +44,14 @@ def wanted_models(settings: Config) -> dict[Wanted, list[str]]:
 def supplied(settings: Config) -> Iterator[Supplied]:
     """All inputs of the user except published annotations, and those that rules write instead."""
     made = {path for stage in stages() for path in stage.makes(settings)}
-    return (given for stage in stages() for given in stage.supplied(settings) if given.path not in made)
+    return (item for stage in stages() for item in stage.supplied(settings) if item.path not in made)
 
 
 def check_supplied(settings: Config) -> None:
     """Raise InputError for the first missing input, unless the output made from it exists."""
-    for given in supplied(settings):
-        if given.made and not Path(given.made).exists() and (missing := given.missing):
-            raise InputError(f"{given.key}: {missing}", remedy=given.remedy)
+    for item in supplied(settings):
+        if item.made and not Path(item.made).exists() and (missing := item.missing):
+            raise InputError(f"{item.key}: {missing}", remedy=item.remedy)
 
 
 def _of_paper(*stages: str) -> Callable[[Config], tuple[Task, ...]]:

@@ -82,20 +82,20 @@ def _resolve(
     listed: Path | None,
 ) -> Release:
     listed = listed or Path(own_list or SOURCES)
-    known = collections(listed)
-    if collection in known:
-        published = known[collection]
+    listing = collections(listed)
+    if collection in listing:
+        published = listing[collection]
     elif released_dir and splits:
         published = {split: _user_files(collection, split, Path(released_dir)) for split in splits}
     else:
-        near = difflib.get_close_matches(collection, known, n=1)
+        near = difflib.get_close_matches(collection, listing, n=1)
         raise InputError(
             f"unknown collection {collection!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
             file=listed,
             remedy="for annotations of your own, name their folder in released_dir, and their splits",
         )
-    wanted = published if splits is None else splits
-    unknown = [split for split in wanted if split not in published]
+    chosen = published if splits is None else splits
+    unknown = [split for split in chosen if split not in published]
     if unknown:
         raise InputError(
             f"collection {collection!r} has no split {unknown[0]!r}",
@@ -105,9 +105,9 @@ def _resolve(
     folder = Path(local_folder) if local_folder else DOWNLOADS
     files: dict[str, tuple[SourceFile, ...]] = {}
     missing: dict[str, str] = {}
-    for split in [*wanted, *(split for split in published if split not in wanted)]:
+    for split in [*chosen, *(split for split in published if split not in chosen)]:
         absent = [file for file in published[split] if not _is_present(file, folder, bool(local_folder))]
-        if split not in wanted:
+        if split not in chosen:
             missing[split] = "not asked for in the configuration"
         elif absent:
             missing[split] = f"{folder / absent[0].place} is not there: {how_to_get(absent[0])}"

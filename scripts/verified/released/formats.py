@@ -156,7 +156,7 @@ def _didemo(path: Path) -> Iterator[dict]:
     rows = read_json(path)
     if not isinstance(rows, list):
         raise InputError("expected a list of annotations", file=path)
-    seen: set[int] = set()
+    ids: set[int] = set()
     for number, row in enumerate(rows, start=1):
         place = f"annotation {number}"
         video, text, times, desc_id, segments = (
@@ -169,9 +169,9 @@ def _didemo(path: Path) -> Iterator[dict]:
         ):
             if not isinstance(value, kind):
                 raise InputError(f"{place}: {key!r} must be of type {kind.__name__}, found {value!r:.80}", file=path)
-        if desc_id in seen:
+        if desc_id in ids:
             raise InputError(f"{place}: annotation_id {desc_id} occurs twice", file=path)
-        seen.add(desc_id)
+        ids.add(desc_id)
         try:
             (first, last), _ = Counter(tuple(time) for time in times).most_common(1)[0]
             span = [SEGMENT_SECONDS * first, SEGMENT_SECONDS * (last + 1)]

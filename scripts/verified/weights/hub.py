@@ -32,22 +32,22 @@ class Published:
         return sum(size or 0 for size in self.sizes.values())
 
 
-def look_up(wanted: Wanted, commit: str | None = None) -> Published:
+def look_up(model: Wanted, commit: str | None = None) -> Published:
     """The hub's listing of the requested revision, or of `commit`. Raises InputError with a remedy."""
     from huggingface_hub import HfApi
 
     try:
-        repository = HfApi().model_info(wanted.name, revision=commit or wanted.revision or None, files_metadata=True)
+        repository = HfApi().model_info(model.name, revision=commit or model.revision or None, files_metadata=True)
     except Exception as error:
-        raise explain(error, wanted) from None
-    known = {file.rfilename: file for file in repository.siblings or ()}
-    names = needed_files(known)
-    large = {name: lfs.sha256 for name in names if (lfs := known[name].lfs)}
-    blobs = {name: blob for name in names if (blob := known[name].blob_id) and name not in large}
-    return Published(str(repository.sha), {name: known[name].size for name in names}, large, blobs)
+        raise explain(error, model) from None
+    file_of = {file.rfilename: file for file in repository.siblings or ()}
+    names = needed_files(file_of)
+    large = {name: lfs.sha256 for name in names if (lfs := file_of[name].lfs)}
+    blobs = {name: blob for name in names if (blob := file_of[name].blob_id) and name not in large}
+    return Published(str(repository.sha), {name: file_of[name].size for name in names}, large, blobs)
 
 
-def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
+def bring(model: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
     """Download the files of `sizes` (bytes, if known) at `commit`; returns the model's folder below `folder`.
 
     Complete files are skipped and interrupted ones resume. The library's own download restarts each interrupted file; a
@@ -57,7 +57,7 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
     from huggingface_hub.file_download import http_get
     from huggingface_hub.utils import build_hf_headers
 
-    at = folder_of(wanted, commit, folder)
+    at = folder_of(model, commit, folder)
     at.mkdir(parents=True, exist_ok=True)
     with (at / ".turn").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
@@ -71,23 +71,23 @@ def bring(wanted: Wanted, commit: str, sizes: Mapping[str, int | None], folder: 
             if size is not None and have > size:  # of another file
                 partial.unlink()
                 have = 0
-            url = hf_hub_url(wanted.name, name, revision=commit)
+            url = hf_hub_url(model.name, name, revision=commit)
             try:
                 if have == 0 or have != size:
                     with partial.open("ab") as file:
                         http_get(url, file, resume_size=have, headers=build_hf_headers(), expected_size=size)
             except Exception as error:
-                raise explain(error, wanted) from None
+                raise explain(error, model) from None
             partial.replace(path)
     return at
 
 
-def folder_of(wanted: Wanted, commit: str, folder: Path) -> Path:
+def folder_of(model: Wanted, commit: str, folder: Path) -> Path:
     """The folder in which `bring` puts a model."""
-    return folder / wanted.name.replace("/", "--") / commit
+    return folder / model.name.replace("/", "--") / commit
 
 
-def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str, dict]:
+def check_against_hub(at: Path, listing: Published, model: Wanted) -> dict[str, dict]:
     """{file: {bytes, sha256}} of the downloaded files. Raises InputError, and deletes the file, for a mismatch with the
     hub."""
     from huggingface_hub.utils.sha import git_hash
@@ -100,7 +100,7 @@ def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str,
         if other or listing.sha256.get(name, digest) != digest:
             path.unlink()
             raise InputError(
-                f"{name} of {wanted.key} arrived with other bytes than the hub has published",
+                f"{name} of {model.key} arrived with other bytes than the hub has published",
                 file=path,
                 remedy="it was removed; run the same command again",
             )
@@ -108,11 +108,11 @@ def check_against_hub(at: Path, listing: Published, wanted: Wanted) -> dict[str,
     return facts
 
 
-def explain(error: Exception, wanted: Wanted) -> Exception:
+def explain(error: Exception, model: Wanted) -> Exception:
     """An InputError for errors of hub, network or disk; any other exception is returned unchanged."""
     from huggingface_hub import errors
 
-    name = wanted.name
+    name = model.name
     if isinstance(error, errors.GatedRepoError):
         return InputError(
             f"{name} is gated: its owner gives it to those who accept the terms",
@@ -120,7 +120,7 @@ def explain(error: Exception, wanted: Wanted) -> Exception:
             " and run again with that token in the environment variable HF_TOKEN",
         )
     if isinstance(error, errors.RevisionNotFoundError):
-        return InputError(f"{name} has no revision {wanted.revision!r}", remedy=f"see {PAGE}/{name}/commits/main")
+        return InputError(f"{name} has no revision {model.revision!r}", remedy=f"see {PAGE}/{name}/commits/main")
     if isinstance(error, errors.RepositoryNotFoundError):
         return InputError(
             f"the hub shows no model {name!r}",
@@ -133,7 +133,7 @@ def explain(error: Exception, wanted: Wanted) -> Exception:
         address = os.environ.get("HF_ENDPOINT", PAGE)
         reason = " ".join(str(error.__cause__ or error).split())[:300]
         return InputError(
-            f"{wanted.key} could not be fetched from {address}: {reason}",
+            f"{model.key} could not be fetched from {address}: {reason}",
             remedy="run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder that"
             " holds the models",
         )

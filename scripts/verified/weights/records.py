@@ -63,8 +63,8 @@ def locate_models(generation: Generation, paths: Iterable[str | Path]) -> Genera
     records = read_records(paths)
 
     def placed(role: EngineSettings) -> EngineSettings:
-        wanted = wanted_by_role(role)
-        record = records.get(wanted) if wanted else None
+        model = wanted_by_role(role)
+        record = records.get(model) if model else None
         return role.model_copy(update={"folder": record["folder"], "revision": record["commit"]}) if record else role
 
     return generation.model_copy(update={name: placed(role) for name, role in generation.roles().items()})
@@ -86,8 +86,8 @@ def pin_models(generation: Generation, lock: str | Path) -> Generation:
     models = read_lock(lock)["models"]
 
     def pinned(role: EngineSettings) -> EngineSettings:
-        wanted = wanted_by_role(role)
-        entry = models.get(wanted.key) if wanted else None
+        model = wanted_by_role(role)
+        entry = models.get(model.key) if model else None
         return role.model_copy(update={"revision": entry["commit"]}) if entry else role
 
     return generation.model_copy(update={name: pinned(role) for name, role in generation.roles().items()})

@@ -15,16 +15,16 @@ def initial_weights(settings: Config, model: str) -> str:
     return str(training.options.get("roberta", "")) if training and model in settings.retrieval.names else ""
 
 
-def record_file(settings: Config, wanted: Wanted) -> str:
+def record_file(settings: Config, model: Wanted) -> str:
     """The record of one model."""
-    return f"{home(settings)}/weights/{wanted.slug}.json"
+    return f"{home(settings)}/weights/{model.slug}.json"
 
 
 def role_records(settings: Config, *roles: str) -> list[str]:
     """The records of the models that roles of text generation load from the hub."""
-    given = settings.generation.roles()
-    models = {model for role in roles if role in given and (model := wanted_by_role(given[role]))}
-    return [record_file(settings, wanted) for wanted in sorted(models)]
+    by_role = settings.generation.roles()
+    models = {model for role in roles if role in by_role and (model := wanted_by_role(by_role[role]))}
+    return [record_file(settings, model) for model in sorted(models)]
 
 
 def sentence_records(settings: Config) -> list[str]:

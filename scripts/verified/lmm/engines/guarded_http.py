@@ -107,13 +107,13 @@ def proxy_of(url: str) -> Proxy | None:
         return None
     address = os.environ[variable].strip()
     address = address if "://" in address else f"http://{address}"
-    shown, keys = urlsplit(address), ("http", "https", *(("socks5", "socks5h") if find_spec("socksio") else ()))
-    keep_secret(shown.password)
+    endpoint, keys = urlsplit(address), ("http", "https", *(("socks5", "socks5h") if find_spec("socksio") else ()))
+    keep_secret(endpoint.password)
     try:
-        known = shown.scheme in keys and shown.hostname and (shown.port or True)
+        is_valid = endpoint.scheme in keys and endpoint.hostname and (endpoint.port or True)
     except ValueError:  # a port that is no number
-        known = False
-    if not known:
+        is_valid = False
+    if not is_valid:
         raise InputError(
             f"the environment variable {variable} names the proxy {redact(address)!r}, which cannot be used",
             remedy=f"name one of {', '.join(keys)}, unset {variable}, or put {parts.hostname} into NO_PROXY",
@@ -130,7 +130,7 @@ def _goes_direct(host: str) -> bool:
         number = ip_address(host)
     except ValueError:
         return False
-    for net in (one.strip() for one in exceptions.split(",") if "/" in one):
+    for net in (entry.strip() for entry in exceptions.split(",") if "/" in entry):
         with contextlib.suppress(ValueError):  # no net of addresses
             if number in ip_network(net, strict=False):
                 return True

@@ -272,9 +272,9 @@ def key_of(settings: EngineSettings) -> str | None:
         "letters outside ASCII": {letter for letter in key or "" if not letter.isascii() and not letter.isspace()},
         "control characters": {chr(code) for code in (*range(9), *range(14, 28), 127)},
     }
-    if found := [name for name, letters in odd.items() if letters & set(key or "")]:
+    if signs := [name for name, letters in odd.items() if letters & set(key or "")]:
         raise InputError(
-            f"the environment variable {settings.api_key_variable} holds {' and '.join(found)}, which no key has",
+            f"the environment variable {settings.api_key_variable} holds {' and '.join(signs)}, which no key has",
             remedy=f"export it again without them: {settings.api_key_variable}=$(tr -d '[:space:]' < FILE)",
         )
     return key

@@ -189,9 +189,9 @@ def _served_by(served: object, model: str) -> dict[str, Any]:
 def thought_of(message: dict) -> str:
     """Thoughts that a server with a reasoning parser returns outside the content, or among its blocks."""
     blocks = message.get("content")
-    found = [message.get(name) for name in THOUGHT_FIELDS]
-    found += [block for block in blocks if block.get("type") not in TEXTS] if isinstance(blocks, list) else []
-    return "\n".join(dict.fromkeys(text for value in found for text in _texts(value)))
+    thoughts = [message.get(name) for name in THOUGHT_FIELDS]
+    thoughts += [block for block in blocks if block.get("type") not in TEXTS] if isinstance(blocks, list) else []
+    return "\n".join(dict.fromkeys(text for value in thoughts for text in _texts(value)))
 
 
 def _texts(value: Any) -> list[str]:
@@ -330,13 +330,13 @@ def transcription_reply(content: bytes, request: Request) -> Reply:
     """
     try:
         body = _document(content)
-        taken, given = (tokens(body.get("usage"), key) for key in ("input_tokens", "output_tokens"))
+        tokens_in, tokens_out = (tokens(body.get("usage"), key) for key in ("input_tokens", "output_tokens"))
         if (segments := body.get("segments")) is None:
             segments = [{"start": 0.0, "end": float(request.slots["seconds"]), "text": body["text"]}]
         listed = [{name: segment[name] for name in ("start", "end", "text")} for segment in segments]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's transcript cannot be read: {error!r}"[:DETAIL]) from None
-    return Reply(json.dumps({"segments": listed}, ensure_ascii=False), tokens_in=taken, tokens_out=given)
+    return Reply(json.dumps({"segments": listed}, ensure_ascii=False), tokens_in=tokens_in, tokens_out=tokens_out)
 
 
 def path_of(role: EngineSettings) -> str:

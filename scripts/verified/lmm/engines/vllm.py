@@ -143,7 +143,7 @@ class VLLM:
                 outputs = self.llm.chat(messages, sampling, use_tqdm=False, chat_template_kwargs=extra)
         except (ValueError, _client_error()) as error:
             if len(messages) > 1:
-                return [self._chat([one], [request])[0] for one, request in zip(messages, requests)]
+                return [self._chat([message], [request])[0] for message, request in zip(messages, requests)]
             detail = str(error)[:500]
             too_long = any(
                 mark in detail for mark in ("max_model_len", "maximum model length", "context length", "longer")
