@@ -43,13 +43,13 @@ def disk_problem(error: BaseException) -> str | None:
     Libraries such as safetensors and HDF5 pass on the system's message alone, and closing a file fails again after a
     failed write.
     """
-    seen: BaseException | None = error
-    while seen is not None:
+    cause: BaseException | None = error
+    while cause is not None:
         for number, remedy in DISK.items():
-            if getattr(seen, "errno", None) == number or os.strerror(number) in str(seen):
-                place = f"{seen.filename}: " if isinstance(seen, OSError) and seen.filename else ""
+            if getattr(cause, "errno", None) == number or os.strerror(number) in str(cause):
+                place = f"{cause.filename}: " if isinstance(cause, OSError) and cause.filename else ""
                 return f"{place}{os.strerror(number)} ({remedy})"
-        seen = seen.__cause__ or seen.__context__
+        cause = cause.__cause__ or cause.__context__
     return None
 
 

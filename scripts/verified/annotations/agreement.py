@@ -58,8 +58,8 @@ def agreement(
     own, of_coarse = sentences[: len(rows)], sentences[len(rows) :]
     named = [things_in(caption) for caption in captions]
     vocabulary = sorted(things()) if any(named) else []
-    known = from_sentence_model(encoder, sentence_model, own)
-    seeing = {} if known is None else dict(zip(captions, unit(known)))
+    vectors = from_sentence_model(encoder, sentence_model, own)
+    seeing = {} if vectors is None else dict(zip(captions, unit(vectors)))
     seeing |= _joint_vectors({*captions, *vocabulary} - seeing.keys(), encoder)
     every = np.stack([seeing[name] for name in vocabulary]) if vocabulary else np.zeros((0, encoder.dim))
     groups: dict[int, list[int]] = {}
@@ -70,10 +70,10 @@ def agreement(
         cosines = own[group] @ own[group].T
         parts[0, group] = (cosines.sum(axis=1) - cosines.diagonal()) / max(len(group) - 1, 1)
         parts[1, group] = (own[group] * of_coarse[group]).sum(axis=1) if coarse[desc_id] else 0.0
-        seen = frames.get(desc_id)
-        if seen is not None and len(seen):
-            parts[2, group] = (np.stack([seeing[captions[number]] for number in group]) @ seen.T).mean(axis=1)
-            nearness = dict(zip(vocabulary, (every @ seen.mean(axis=0)).tolist()))
+        pictures = frames.get(desc_id)
+        if pictures is not None and len(pictures):
+            parts[2, group] = (np.stack([seeing[captions[number]] for number in group]) @ pictures.T).mean(axis=1)
+            nearness = dict(zip(vocabulary, (every @ pictures.mean(axis=0)).tolist()))
             parts[3, group] = _things_agreement([named[number] for number in group], nearness)
         parts[:, group] = _standardise(parts[:, group])
     whole = np.array([*PARTS.values()]) @ parts
@@ -103,10 +103,10 @@ def frame_vectors(keyframes: KeyframeTars, encoder: JointEncoder) -> dict[int, n
         progress.step(len(batch))
     progress.finish()
     whole = np.concatenate(vectors) if vectors else np.zeros((0, encoder.dim), np.float32)
-    found: dict[int, list[int]] = {}
+    numbers_of: dict[int, list[int]] = {}
     for number, (desc_id, _) in enumerate(listed):
-        found.setdefault(desc_id, []).append(number)
-    return {desc_id: whole[numbers] for desc_id, numbers in found.items()}
+        numbers_of.setdefault(desc_id, []).append(number)
+    return {desc_id: whole[numbers] for desc_id, numbers in numbers_of.items()}
 
 
 def _picture(name: str, content: bytes, encoder: JointEncoder) -> np.ndarray:
@@ -129,16 +129,16 @@ def things() -> frozenset[str]:
 
 def things_in(caption: str) -> frozenset[str]:
     """The objects named in a caption, in the singular; words within a longer name are not counted again."""
-    words, found, at = re.findall(r"[a-z]+", caption.casefold()), set(), 0
+    words, subjects, at = re.findall(r"[a-z]+", caption.casefold()), set(), 0
     while at < len(words):
         for length in range(min(LONGEST_THING, len(words) - at), 0, -1):
             thing = next(filter(things().__contains__, _singulars(" ".join(words[at : at + length]))), None)
             if thing:
-                found.add(thing)
+                subjects.add(thing)
                 at += length - 1
                 break
         at += 1
-    return frozenset(found)
+    return frozenset(subjects)
 
 
 def _singulars(name: str) -> Iterable[str]:

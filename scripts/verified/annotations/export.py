@@ -251,12 +251,12 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
     common = {name: facts[name] for name in ("model", "prompts", "prompts_sha256")}
     facts_of = {}
     for row in statics:
-        seen = [keyframe["time"] for keyframe in row["keyframes"] if keyframe["description"] or keyframe["foreground"]]
+        times = [keyframe["time"] for keyframe in row["keyframes"] if keyframe["description"] or keyframe["foreground"]]
         facts_of[row["desc_id"], "statics"] = {
             **common,
             "seen_by": facts["image_model"],
-            "frames": len(seen),
-            "frame_times": seen,
+            "frames": len(times),
+            "frame_times": times,
             "thinned": False,
             "outcome": row["reason"] or "ok",
         }

@@ -138,13 +138,13 @@ def _findings(path: Path, cosines: Cosines | None) -> Iterator[Finding]:
             first_row.setdefault(row["desc_id"], number)
             caption = row.get("fig_desc", row["cog_desc"])
             captions.setdefault(caption, []).append(number)
-            found = list(_row_findings(row, caption))
-            if "fig_desc" in row and row.get("fig_desc_type") != COARSE and not {check for check, _ in found} & ODD:
+            results = list(_row_findings(row, caption))
+            if "fig_desc" in row and row.get("fig_desc_type") != COARSE and not {check for check, _ in results} & ODD:
                 if doubted := doubts(caption, row["cog_desc"]):
-                    found.append(("not_of_moment", f"{'; '.join(doubted)}, in: {caption}"))
+                    results.append(("not_of_moment", f"{'; '.join(doubted)}, in: {caption}"))
                 else:
                     compared[number] = (caption, row["cog_desc"])
-            for check, detail in found:
+            for check, detail in results:
                 yield check, number, detail
     if cosines is not None and compared:
         for number, cosine in zip(compared, cosines(*zip(*compared.values()))):
@@ -185,11 +185,11 @@ def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
             yield check, f"{matches[0]!r} in: {caption}" if check in TALK.values() else caption
 
 
-def table(report: dict, shown: int = 5) -> str:
-    """The report as lines for a person, with the first `shown` row numbers of each finding."""
+def table(report: dict, limit: int = 5) -> str:
+    """The report as lines for a person, with the first `limit` row numbers of each finding."""
     lines = [f"{report['file']}: {report['rows']} rows"]
     for check, finding in report["findings"].items():
-        rows = ", ".join(map(str, finding["rows"][:shown])) + (", …" if finding["count"] > shown else "")
+        rows = ", ".join(map(str, finding["rows"][:limit])) + (", …" if finding["count"] > limit else "")
         lines.append(f"  {finding['severity']:7}  {check:18} {finding['count']:6}  rows {rows}")
     lines.append("  passed: no errors" if report["passed"] else "  failed: see the errors above")
     return "\n".join(lines)
@@ -240,29 +240,31 @@ def doubts(caption: str, coarse: str) -> list[str]:
     caption = caption.strip().replace("’", "'")
     # Quoted text on a screen may have any content; quotation marks around the whole caption are a separate finding.
     text_outside_quotes = caption[1:-1] if QUOTED.fullmatch(caption) else QUOTED.sub(" ", caption)
-    words, known = _words(text_outside_quotes), set(_words(coarse.replace("’", "'")))
-    found = []
+    words, coarse_words = _words(text_outside_quotes), set(_words(coarse.replace("’", "'")))
+    reasons = []
     if len(words) < 2:
-        found.append("no sentence")
+        reasons.append("no sentence")
     elif len(set(words)) * 3 <= len(words):
-        found.append("words repeated")
+        reasons.append("words repeated")
     content = [word for word in _words(caption) if not FUNCTION.fullmatch(word)]
-    known_words = [word for word in known if not FUNCTION.fullmatch(word)]
+    known_words = [word for word in coarse_words if not FUNCTION.fullmatch(word)]
     if len(content) < LEAST_SHARE * len(known_words):
-        found.append(f"{len(content)} content words where the coarse caption has {len(known_words)}")
+        reasons.append(f"{len(content)} content words where the coarse caption has {len(known_words)}")
     if len(re.findall(r"[.!?]+(?=\s|$)", text_outside_quotes)) > MOST_SENTENCES:
-        found.append(f"more than {MOST_SENTENCES} sentences")
+        reasons.append(f"more than {MOST_SENTENCES} sentences")
     order = ORDER.search(text_outside_quotes)
-    if order and WORD.findall(order.group(0).lower())[-1] not in known:
-        found.append(f"an order: {order.group(0).strip(' .,;:!?')!r}")
+    if order and WORD.findall(order.group(0).lower())[-1] not in coarse_words:
+        reasons.append(f"an order: {order.group(0).strip(' .,;:!?')!r}")
     matches = [
-        match.group(0) for match in META_WORDS.finditer(text_outside_quotes) if match.group(0).lower() not in known
+        match.group(0)
+        for match in META_WORDS.finditer(text_outside_quotes)
+        if match.group(0).lower() not in coarse_words
     ]
     if matches:
-        found.append(f"about something other than the moment: {matches[0]!r}")
+        reasons.append(f"about something other than the moment: {matches[0]!r}")
     if re.search(r"https?:|www\.|[<>{}\[\]|\\`]|=\s*$|[a-z]{3}\(\S", caption):
-        found.append("markup or code")
+        reasons.append("markup or code")
     letters = [letter for letter in caption if letter.isalpha()]
     if sum(letter.isascii() for letter in letters) * 2 < len(letters) and coarse.isascii():
-        found.append("another script than the coarse caption")
-    return found
+        reasons.append("another script than the coarse caption")
+    return reasons

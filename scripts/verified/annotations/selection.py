@@ -33,7 +33,7 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
     Raises InputError for a score of an unknown moment or type, and for a candidate that was scored twice.
     """
     groups: dict[int, list[dict]] = {moment["desc_id"]: [] for moment in moments}
-    seen = set()
+    names = set()
     for row in scores:
         name = (row["desc_id"], row["type"], row["candidate"])
         if row["desc_id"] not in groups:
@@ -43,12 +43,12 @@ def candidates_by_moment(moments: Iterable[dict], scores: Iterable[dict]) -> dic
             )
         if row["type"] not in TYPES:
             raise InputError(f"the score of moment {row['desc_id']} has the unknown type {row['type']!r}")
-        if name in seen:
+        if name in names:
             raise InputError(
                 f"candidate {row['candidate']} ({row['type']}) of moment {row['desc_id']} was scored twice",
                 remedy="score the candidates again",
             )
-        seen.add(name)
+        names.add(name)
         groups[row["desc_id"]].append({**row, "choice": row["score"]})
     for group in groups.values():
         group.sort(key=lambda row: (TYPES.index(row["type"]), row["candidate"]))

@@ -26,17 +26,17 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
 
     Raises InputError when no data set, or more than one, has a moment of this number.
     """
-    wanted = [dataset] if dataset else list(settings.datasets)
-    if unknown := set(wanted) - set(settings.datasets):
+    names = [dataset] if dataset else list(settings.datasets)
+    if unknown := set(names) - set(settings.datasets):
         raise InputError(f"no data set {unknown.pop()!r}", remedy=f"there are {', '.join(settings.datasets)}")
     moments_by_dataset = {}
-    for name in wanted:
+    for name in names:
         moments = Path(dataset_folder(settings, name), "corpus", "moments.jsonl")
         if moments.is_file():
             moments_by_dataset.update((name, row) for row in iterate_jsonl(moments) if row["desc_id"] == desc_id)
     if not moments_by_dataset:
         raise InputError(
-            f"no moment {desc_id} in {', '.join(wanted)}",
+            f"no moment {desc_id} in {', '.join(names)}",
             remedy="numbers are the desc_id of corpus/moments.jsonl, which appears with the first run; "
             "corpus/exclusions.jsonl says what was left out",
         )
@@ -96,30 +96,30 @@ def _calls(ledger: Path, steps: dict) -> list[dict]:
     return [dict(row) for row in rows.values() if row is not None]
 
 
-def text(known: dict) -> str:
+def text(record: dict) -> str:
     """The facts for a person to read."""
-    moment = known["moment"]
+    moment = record["moment"]
     lines = [
-        f"moment {moment['desc_id']} of {known['dataset']}, split {moment['split']}",
+        f"moment {moment['desc_id']} of {record['dataset']}, split {moment['split']}",
         f"  {moment['video']}, {moment['start']:g} to {moment['end']:g} of {moment['duration']:g} s",
         f"  coarse: {moment['caption']}",
     ]
     for kind in ("statics", "dynamics"):
-        lines += ["", f"{kind}:", *_captions(known[kind], known["scores"] or [], kind)]
-    lines += ["", "perturbations:", *_perturbations(known["perturbations"])]
-    lines += ["", f"decision (by {known['chosen_by']}):", *([f"  {known['warning']}"] if known["warning"] else [])]
-    for name, row in known["decision"].items():
-        shown = f"{row['fig_desc_score']:.4f}  {row['fig_desc_type']}: {row['fig_desc']}" if row else known["undecided"]
-        lines.append(f"  {name}: {shown}")
+        lines += ["", f"{kind}:", *_captions(record[kind], record["scores"] or [], kind)]
+    lines += ["", "perturbations:", *_perturbations(record["perturbations"])]
+    lines += ["", f"decision (by {record['chosen_by']}):", *([f"  {record['warning']}"] if record["warning"] else [])]
+    for name, row in record["decision"].items():
+        best = f"{row['fig_desc_score']:.4f}  {row['fig_desc_type']}: {row['fig_desc']}" if row else record["undecided"]
+        lines.append(f"  {name}: {best}")
     lines += ["", "calls:"]
-    for call in known["calls"]:
+    for call in record["calls"]:
         state = f"{call['status']}{': ' + call['reason'] if call['reason'] else ''}"
         lines.append(
             f"  {call['key'][:12]}  {call['task']}, {call['model']} ({call['engine']}): {state}, "
             f"{call['attempts']} asked, {call['tokens_in']} + {call['tokens_out']} tokens"
         )
         lines += [f"      {line}" for line in (call["text"] or call["detail"]).splitlines()]
-    return redact("\n".join(lines if known["calls"] else [*lines, "  the ledger has none"]))
+    return redact("\n".join(lines if record["calls"] else [*lines, "  the ledger has none"]))
 
 
 def _captions(rows: list[dict] | None, scores: list[dict], kind: str) -> list[str]:
@@ -156,6 +156,6 @@ def _perturbations(rows: list[dict] | None) -> list[str]:
     return lines
 
 
-def document(known: dict) -> str:
+def document(record: dict) -> str:
     """The facts as one JSON document."""
-    return redact(json.dumps(known, ensure_ascii=False, indent=1))
+    return redact(json.dumps(record, ensure_ascii=False, indent=1))

@@ -115,24 +115,24 @@ class Clips:
         while self.pool and self.fetched >= self.ahead and self.next < len(self.order) and waiting < self.ahead:
             name = self.order[self.next]
             self.next += 1
-            if wanted := self._wanted_positions(name):
-                self.coming[name] = len(wanted), self.pool.submit(_collect, self._decode(name, wanted))
-                waiting += len(wanted)
+            if positions := self._wanted_positions(name):
+                self.coming[name] = len(positions), self.pool.submit(_collect, self._decode(name, positions))
+                waiting += len(positions)
         return stream
 
     def _wanted_positions(self, video: str) -> list[int]:
         """Positions whose clips are needed; the ledger is read by the caller's thread alone."""
         return [position for position in self.positions[video] if self.needed(position)]
 
-    def _decode(self, video: str, wanted: list[int]) -> Iterator[tuple[int, dict]]:
+    def _decode(self, video: str, positions: list[int]) -> Iterator[tuple[int, dict]]:
         row = self.videos[video]
-        spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in wanted]
+        spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in positions]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
         for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
             sampled = thin_frames(len(frames), self.dynamics["max_frames"])
             start = spans[index][0]
             yield (
-                wanted[index],
+                positions[index],
                 {"frames": frames[sampled], "frame_times": tuple((times[sampled] - start).round(3).tolist())},
             )
 
@@ -143,20 +143,20 @@ def span_calls(
     frames: int,
     side: int,
     form: str,
-    known: Callable[[Call], bool],
+    is_known: Callable[[Call], bool],
     make: Callable[[int, str, Callable[[], dict]], Call],
 ) -> list[Call]:
     """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
 
     Spans of one video should be adjacent: it is decoded once for the calls that the ledger lacks, at the first of them.
-    `known` tells whether the ledger has a call, `make` gets position, digest and a function that fetches the frames;
+    `is_known` tells whether the ledger has a call, `make` gets position, digest and a function that fetches the frames;
     `form` is the role's `video_input`.
     """
     sampling = {"fps": None, "frames": frames, "max_frames": frames}
     calls: list[Call] = []
 
     def needed(position: int) -> bool:
-        return not known(calls[position])
+        return not is_known(calls[position])
 
     clips = Clips(spans, dict(videos), sampling, side, needed)
     for position, span in enumerate(spans):

@@ -52,7 +52,7 @@ def _task(task: str, shards: list[dict]) -> dict:
     if sum(outcomes.values()) != calls:
         raise ValueError(f"{task}: {outcomes} do not sum to {calls} calls")
     named = {key: sum((Counter(shard.get(key, {})) for shard in shards), Counter()) for key in ("reasons", "served")}
-    return {"task": task, "calls": calls, **outcomes, **{key: dict(sorted(one.items())) for key, one in named.items()}}
+    return {"task": task, "calls": calls, **outcomes, **{key: dict(sorted(row.items())) for key, row in named.items()}}
 
 
 def served_models(outcomes: dict) -> str:

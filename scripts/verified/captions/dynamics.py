@@ -116,14 +116,14 @@ def _seconds(value: float) -> str:
 
 
 def _row(
-    moment: dict, questions: Outcome, reply: Outcome | None, answer: Outcome | None, dynamics: dict, wanted: int
+    moment: dict, questions: Outcome, reply: Outcome | None, answer: Outcome | None, dynamics: dict, count: int
 ) -> dict:
     reason = None
     if reply is None:
         reason = f"questions-{questions.status}: {questions.reason}"
     elif answer is None:
         reason = f"answers-{reply.status}: {reply.reason}"
-    row = candidate_row(moment, "dynamics", answer, wanted, reason)
+    row = candidate_row(moment, "dynamics", answer, count, reason)
     frames, thin = frame_count(moment["end"] - moment["start"], dynamics)
     steps = {"questions": questions, "answers": reply, "candidates": answer}
     answers = [""] * len(questions.parsed.items)

@@ -5,10 +5,10 @@ from collections import Counter
 from verified.lmm.request import Outcome
 
 
-def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, reason: str | None) -> dict:
+def candidate_row(moment: dict, kind: str, answer: Outcome | None, count: int, reason: str | None) -> dict:
     """The part that statics and dynamics rows share.
 
-    `shortfall` is the number of missing candidates among `wanted`, and `reason` why: the status of the failed call, or
+    `shortfall` is the number of missing candidates among `count`, and `reason` why: the status of the failed call, or
     "short" when the answer had too few usable ones. `corrupted` is present only when the engine corrupted candidates on
     purpose; `split_corrupted` removes it.
     """
@@ -21,7 +21,7 @@ def candidate_row(moment: dict, kind: str, answer: Outcome | None, wanted: int, 
         "video": moment["video"],
         "type": kind,
         "candidates": [{"caption": caption, "lineage": lineage} for caption in captions],
-        "shortfall": wanted - len(captions),
+        "shortfall": count - len(captions),
         "reason": reason,
         "refused": list(answer.parsed.refused) if answer is not None else [],
     }
@@ -48,20 +48,20 @@ def split_corrupted(rows: list[dict]) -> tuple[list[dict], list[dict]]:
     return [{key: value for key, value in row.items() if key != "corrupted"} for row in rows], corrupted
 
 
-def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:
+def shard_counts(rows: list[dict], count: int, outcomes: dict[str, dict]) -> dict:
     """Counts of a shard: moments by completeness (they sum to the moments), candidates, calls by outcome."""
     numbers = [len(row["candidates"]) for row in rows]
     refused = Counter(refusal["reason"] for row in rows for refusal in row["refused"])
     return {
         "moments": len(rows),
-        "complete": sum(number == wanted for number in numbers),
-        "short": sum(0 < number < wanted for number in numbers),
+        "complete": sum(number == count for number in numbers),
+        "short": sum(0 < number < count for number in numbers),
         "without": sum(number == 0 for number in numbers),
         "reasons": dict(sorted(Counter(row["reason"] for row in rows if row["reason"]).items())),
         "candidates": {
-            "wanted": wanted * len(rows),
+            "wanted": count * len(rows),
             "kept": sum(numbers),
-            "missing": wanted * len(rows) - sum(numbers),
+            "missing": count * len(rows) - sum(numbers),
         },
         "refused": dict(sorted(refused.items())),
         "calls": outcomes,

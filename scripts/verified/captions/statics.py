@@ -28,10 +28,10 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
     temporal order, and the caption give N_s candidates (Equation 2). A moment without any described keyframe gets no
     candidates but a reason.
     """
-    shown, described, answered = ask_statics(moments, keyframes, session)
+    frames_of, described, answered = ask_statics(moments, keyframes, session)
     return [
         _row(moment, frames, outcomes, answered.get(position), session.settings.candidates)
-        for position, (moment, frames, outcomes) in enumerate(zip(moments, shown, described))
+        for position, (moment, frames, outcomes) in enumerate(zip(moments, frames_of, described))
     ]
 
 
@@ -39,9 +39,9 @@ def ask_statics(
     moments: list[dict], keyframes: Keyframes, session: Session
 ) -> tuple[list[list[dict]], list[list[Outcome]], dict[int, Outcome]]:
     """All its calls: keyframes of each moment, outcomes of their descriptions, and those of candidates by position."""
-    shown = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
-    lengths = [len(frames) for frames in shown]
-    calls = _description_calls(moments, shown, keyframes, session)
+    frame_lists = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
+    lengths = [len(frames) for frames in frame_lists]
+    calls = _description_calls(moments, frame_lists, keyframes, session)
     grouped = _group(session.ask(KEYFRAME_DESCRIPTION, calls, sum(lengths)), lengths)
     described = [
         position
@@ -50,7 +50,7 @@ def ask_statics(
         and not any(session.fails_for(KEYFRAME_DESCRIPTION, outcome) for outcome in outcomes)
     ]
     calls = (_candidates_call(moments[position], grouped[position], session) for position in described)
-    return shown, grouped, dict(zip(described, session.ask(STATICS_CANDIDATES, calls, len(described))))
+    return frame_lists, grouped, dict(zip(described, session.ask(STATICS_CANDIDATES, calls, len(described))))
 
 
 def _is_described(outcome: Outcome) -> bool:
@@ -58,9 +58,9 @@ def _is_described(outcome: Outcome) -> bool:
 
 
 def _description_calls(
-    moments: list[dict], shown: list[list[dict]], keyframes: Keyframes, session: Session
+    moments: list[dict], frame_lists: list[list[dict]], keyframes: Keyframes, session: Session
 ) -> Iterator[Call]:
-    for moment, frames in zip(moments, shown):
+    for moment, frames in zip(moments, frame_lists):
         slots = {"caption": moment["caption"], "said": moment.get("said", "")}
         for keyframe in frames:
             image, side = keyframes.image(keyframe["file"]), session.settings.picture_side
@@ -122,13 +122,13 @@ def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) ->
     return session.call(STATICS_CANDIDATES, slots, session.settings.candidates)
 
 
-def _row(moment: dict, keyframes: list[dict], outcomes: list[Outcome], answer: Outcome | None, wanted: int) -> dict:
+def _row(moment: dict, keyframes: list[dict], outcomes: list[Outcome], answer: Outcome | None, count: int) -> dict:
     if answer is None:
         failed = Counter(f"keyframe-{outcome.status}: {outcome.reason}" for outcome in outcomes)
         reason = failed.most_common(1)[0][0] if failed else "no-keyframes"
     else:
         reason = None
-    row = candidate_row(moment, "statics", answer, wanted, reason)
+    row = candidate_row(moment, "statics", answer, count, reason)
     row["keyframes"] = [
         {
             "time": keyframe["time"],

@@ -87,10 +87,10 @@ def compare(arguments: argparse.Namespace) -> None:
     path, output = arguments.ground_truth, arguments.output
     truth = read_ground_truth(path, sample(arguments.runs, arguments.tested_on))
     queries = truth.queries()
-    given = [run for argument in arguments.runs for run in runs_of(argument, arguments.tested_on, truth.ending)]
-    if len(given) < 2:
+    places = [run for argument in arguments.runs for run in runs_of(argument, arguments.tested_on, truth.ending)]
+    if len(places) < 2:
         raise InputError("one run has nothing to be compared with", remedy="name two or more, or a folder of them")
-    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms_threshold) for run in given]
+    runs = [read_run(run, truth, queries, arguments.tested_on, arguments.nms_threshold) for run in places]
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise InputError(f"two runs are called {max(names, key=names.count)!r}", remedy="name them: NAME=RUN")
@@ -98,8 +98,8 @@ def compare(arguments: argparse.Namespace) -> None:
     keyframes = _keyframes(arguments.keyframes)
     overall = overall_table(runs, metrics)
     tables = [overall]
-    if shown := common_metrics(runs, (), truth.shown):
-        tables.insert(0, scores_table(runs, shown))
+    if common := common_metrics(runs, (), truth.shown):
+        tables.insert(0, scores_table(runs, common))
     groups = groups_of(queries)
     if groups:
         tables.append(groups_table(runs, metrics[0], groups))

@@ -149,8 +149,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End with status 2 and the message; a mistyped command gets the nearest one instead of all of them."""
         if wrong := re.match(r"argument (\w+): invalid choice: '([^']*)'", message):
-            known = [word for action in self._actions for word in action.choices or ()]
-            near = difflib.get_close_matches(wrong[2], known, n=1)
+            choices = [word for action in self._actions for word in action.choices or ()]
+            near = difflib.get_close_matches(wrong[2], choices, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             message = f"no {wrong[1].lower()} {wrong[2]!r}; {hint}{self.prog} --help lists all"
         super().error(message)
@@ -188,12 +188,12 @@ def between(above: float, most: float, kind: type = float) -> Callable[[str], An
 
     def value(text: str) -> Any:
         try:
-            given = kind(text)
+            number = kind(text)
         except ValueError:
-            given = math.nan
-        if not above < given <= most:  # nan fails both comparisons
+            number = math.nan
+        if not above < number <= most:  # nan fails both comparisons
             raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number above {above:g} and up to {most:g}")
-        return given
+        return number
 
     return value
 
@@ -212,7 +212,7 @@ def tiou(text: str) -> float:
 def only_for(arguments: argparse.Namespace, form: str, others: Iterable[str]) -> None:
     """Raise InputError for an option that this form of file does not use."""
     for name in others:
-        if (given := getattr(arguments, name)) is not False and given not in (None, [], ()):
+        if (value := getattr(arguments, name)) is not False and value not in (None, [], ()):
             raise InputError(f"--{name.replace('_', '-')} has no meaning for {form}", remedy="leave it out")
 
 
@@ -253,5 +253,5 @@ def folder(name: str, text: str, **settings: Any) -> Option:
 
 def output(text: str, default: str | None = None, **settings: Any) -> Option:
     """--output: the file or folder that a command writes."""
-    shown = f" (default: {default})" if default else ""
-    return folder("--output", f"{text}{shown}", default=default and Path(default), **settings)
+    suffix = f" (default: {default})" if default else ""
+    return folder("--output", f"{text}{suffix}", default=default and Path(default), **settings)

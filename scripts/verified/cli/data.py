@@ -69,12 +69,12 @@ def _lint_annotations(arguments: argparse.Namespace) -> int:
 def _lint_features(arguments: argparse.Namespace) -> int:
     from verified.features.files import inspect_features
 
-    found = 0
+    count = 0
     for path in arguments.files:
         lines, problems = inspect_features(path, arguments.videos_file)
         print("\n".join([*lines, *(f"problem: {problem}" for problem in problems)]))
-        found += len(problems)
-    return 1 if found else 0
+        count += len(problems)
+    return 1 if count else 0
 
 
 FORMS_HELP = f"forms to write (default: those of export.forms): {', '.join(FORMS | RUN_FORMS)}"

@@ -57,8 +57,8 @@ def _moments(arguments: argparse.Namespace) -> None:
         " 95 % interval over videos, drawn with all of their queries, not over trainings"
     )
     for task, intervals in evaluation.intervals.items():
-        shown = evaluation.metrics[task] | evaluation.extra.get(task, {})
-        for name, value in shown.items():
+        metrics = evaluation.metrics[task] | evaluation.extra.get(task, {})
+        for name, value in metrics.items():
             print(f"{task:5}{name:10}{value:8.2f}  {brackets(intervals[name], 2)}")
 
 
@@ -74,12 +74,12 @@ def _first_of_lists(path: Path, videos: Mapping[str, str]) -> dict[str, Span]:
     submission = read_submission(path, {int(desc_id): video for desc_id, video in videos.items()})
     if "SVMR" not in submission.tasks:
         raise InputError("has no SVMR lists", file=path, remedy="spans are compared within the right video: give SVMR")
-    found: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
     for desc_id, rows in submission.tasks["SVMR"].items():
         video = videos.get(str(desc_id))
         if video is not None and len(rows) and submission.video_index.get(video) == int(rows[0, 0]):
-            found[str(desc_id)] = float(rows[0, 1]), float(rows[0, 2])
-    return found
+            spans[str(desc_id)] = float(rows[0, 1]), float(rows[0, 2])
+    return spans
 
 
 def _plain(metrics: dict) -> dict:

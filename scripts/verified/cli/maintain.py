@@ -36,9 +36,9 @@ def verify_run(arguments: argparse.Namespace) -> int:
     from verified.runtime.manifest import rebuild_command
     from verified.runtime.verify import build_order, verify
 
-    given = arguments.configfile
-    folder = Path(BUILT, *_name(given))
-    configurations = shlex.join(str(path if arguments.directory == Path() else path.absolute()) for path in given)
+    files = arguments.configfile
+    folder = Path(BUILT, *_name(files))
+    configurations = shlex.join(str(path if arguments.directory == Path() else path.absolute()) for path in files)
     if not arguments.directory.is_dir():
         raise InputError("no such folder", file=arguments.directory)
     os.chdir(arguments.directory)
@@ -194,16 +194,16 @@ def readme(arguments: argparse.Namespace) -> int:
         return 0
     text = read_text(arguments.check, MOST_CHARACTERS)
     try:
-        shown = readme_table(text)
+        cells = readme_table(text)
     except ValueError as error:
         raise InputError(str(error), file=arguments.check) from None
-    if not shown:
+    if not cells:
         raise InputError("holds no table of the run", file=arguments.check, remedy="paste the command's output")
     verdicts = readme_verdicts(text, rows, margin)
     for verdict in verdicts:
         if verdict.verdict != CONFIRMED:
             print(f"{verdict.name}: {verdict.verdict}: {verdict.why}")
-    counts = {kind: sum(one.verdict == kind for one in verdicts) for kind in (CONFIRMED, CONTRADICTED, UNKNOWN)}
+    counts = {kind: sum(verdict.verdict == kind for verdict in verdicts) for kind in (CONFIRMED, CONTRADICTED, UNKNOWN)}
     print(f"{len(verdicts)} figures: {', '.join(f'{count} {kind}' for kind, count in counts.items())}")
     return 1 if counts[CONTRADICTED] else 3 if counts[UNKNOWN] else 0
 

@@ -104,11 +104,11 @@ def _summary_lines(summary: dict) -> list[str]:
         remedy = f" (--raters {raters - 1} takes one less)" if raters > 1 else ""
         out.append(f"  {few} of {total} captions are left out: fewer than {raters} people graded them{remedy}")
     for name, measure in summary["measures"].items():
-        shown = "no captions of this type" if measure["value"] is None else _interval(measure["value"], measure)
-        out.append(f"  {name:12} {shown}  ({measure['captions']} captions)")
+        result = "no captions of this type" if measure["value"] is None else _interval(measure["value"], measure)
+        out.append(f"  {name:12} {result}  ({measure['captions']} captions)")
     for name, agreement in summary["agreement"].items():
-        shown = "all grades are equal" if agreement["alpha"] is None else _interval(agreement["alpha"], agreement)
-        out.append(f"  agreement on {name:9} alpha {shown} ({agreement['level']})")
+        result = "all grades are equal" if agreement["alpha"] is None else _interval(agreement["alpha"], agreement)
+        out.append(f"  agreement on {name:9} alpha {result} ({agreement['level']})")
     return out
 
 

@@ -114,13 +114,13 @@ def report(arguments: argparse.Namespace) -> int:
     from verified.planning.running import run_workflow
     from verified.tables.summary import show
 
-    target, shown = Path(home(read(*arguments.configfile)), "report.html"), Path("results/report.html")
+    target, link = Path(home(read(*arguments.configfile)), "report.html"), Path("results/report.html")
     gathered = ["--report", str(target), "--report-stylesheet", str(PROJECT / "report" / "report.css")]
     for step in ([], gathered):
         if status := run_workflow(arguments, *step, "--", "report_items"):
             return status
-    show(target, shown)
-    print(f"The report: {target}, also at {shown}")
+    show(target, link)
+    print(f"The report: {target}, also at {link}")
     return 0
 
 
@@ -139,8 +139,8 @@ def show(arguments: argparse.Namespace) -> None:
     from verified.annotations.show import document, facts, text
     from verified.config import read
 
-    known = facts(read(*arguments.configfile), arguments.moment, arguments.dataset)
-    print(document(known) if arguments.json else text(known))
+    record = facts(read(*arguments.configfile), arguments.moment, arguments.dataset)
+    print(document(record) if arguments.json else text(record))
 
 
 @command(

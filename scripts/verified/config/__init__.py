@@ -26,8 +26,8 @@ class _Whole(Config):
     @model_validator(mode="after")
     def known_forms(self) -> Self:
         for name in self.export.forms:
-            if name != HUGGING_FACE and name not in (known := _export_forms()):
-                raise ValueError(f"export.forms: no form {name!r}; there are {', '.join(known)}")
+            if name != HUGGING_FACE and name not in (forms := _export_forms()):
+                raise ValueError(f"export.forms: no form {name!r}; there are {', '.join(forms)}")
         return self
 
     @model_validator(mode="after")
@@ -38,7 +38,7 @@ class _Whole(Config):
 
 
 def _export_forms() -> list[str]:
-    added = [name for one in extensions() for name, form in one.exports().items() if not form.of_run]
+    added = [name for extension in extensions() for name, form in extension.exports().items() if not form.of_run]
     return [HUGGING_FACE, *added]
 
 
@@ -63,8 +63,8 @@ def load(values: dict[str, Any], source: str = "configuration") -> Config:
             )
         if sign := hidden(text):
             raise InputError(f"{place} holds the character {sign}, which nobody sees", file=source, remedy="remove it")
-        if found := SCRIPT.search(text):
-            raise InputError(f"{place} holds {found[0]!r}, which Snakemake's report would run", file=source)
+        if match := SCRIPT.search(text):
+            raise InputError(f"{place} holds {match[0]!r}, which Snakemake's report would run", file=source)
     try:
         settings = config_model().model_validate(values)
     except ValidationError as error:
@@ -98,17 +98,17 @@ def read(*paths: str | Path) -> Config:
 
 def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
-    shown = ".".join(map(str, path)) or "(top level)"
+    key = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
         near = difflib.get_close_matches(str(path[-1]), _sibling_keys(path), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"unknown key {shown} (value {detail['input']!r}){hint}"
+        return f"unknown key {key} (value {detail['input']!r}){hint}"
     if detail["type"] == "missing":
-        return f"missing key {shown}"
+        return f"missing key {key}"
     if not path:
         return detail["msg"].removeprefix("Value error, ")
     value = re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)[^\s'\"]+", "...", repr(detail["input"]))  # of addresses: secrets
-    return f"{shown} = {value}: {detail['msg'].removeprefix('Value error, ')}"
+    return f"{key} = {value}: {detail['msg'].removeprefix('Value error, ')}"
 
 
 def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | str]:

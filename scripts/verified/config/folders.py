@@ -130,10 +130,10 @@ def shard_values(settings: Config, read: Callable[[Any, str, int], Read]) -> Cal
 
 
 def key_values(
-    settings: Config, read: Callable[Concatenate[Config, str, Given], Read], *given: Given.args, **named: Given.kwargs
+    settings: Config, read: Callable[Concatenate[Config, str, Given], Read], *args: Given.args, **named: Given.kwargs
 ) -> Callable[[OfDataset], Read]:
     """An input or params function: the result of `read` for the key of ``wildcards.dataset``."""
-    return lambda wildcards: read(settings, key_of(wildcards.dataset), *given, **named)
+    return lambda wildcards: read(settings, key_of(wildcards.dataset), *args, **named)
 
 
 def evaluator_folder(settings: Config) -> str:

@@ -69,8 +69,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def check_not_empty(self) -> "Config":
-        given = [getattr(self, key) for key in self.model_fields_set]
-        if not self.datasets and not any(isinstance(one, Section) and one.brings_data for one in given):
+        parts = [getattr(self, key) for key in self.model_fields_set]
+        if not self.datasets and not any(isinstance(part, Section) and part.brings_data for part in parts):
             raise ValueError("missing key datasets")
         for name in self.tables or ():
             if name not in self.datasets:

@@ -21,5 +21,5 @@ def is_name(value: object) -> bool:
 def check_name(name: str, kind: str = "name") -> None:
     """Raise ValueError, as validators of configurations do, where `name` cannot be the name of a folder."""
     if not is_name(name):
-        shown = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
-        raise ValueError(f"{kind} {shown!r} must be lower-case letters, digits and hyphens, {LONGEST} at most")
+        excerpt = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+        raise ValueError(f"{kind} {excerpt!r} must be lower-case letters, digits and hyphens, {LONGEST} at most")

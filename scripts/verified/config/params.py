@@ -50,13 +50,13 @@ def received(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
 
 def _received(kind: type[Kind], values: Mapping[str, Any], announced: Mapping[str, Any]) -> Kind:
     fields = kind.model_fields
-    given = {
+    parts = {
         name: _typed(field.annotation, values.get(name), announced.get(name))
         for name, field in fields.items()
         if name in values or (name in announced and is_operational(field))
     }
-    part = kind.model_construct(**given)
-    for name in fields.keys() - given.keys():
+    part = kind.model_construct(**parts)
+    for name in fields.keys() - parts.keys():
         vars(part).pop(name, None)
     return part
 
@@ -85,14 +85,14 @@ def _deciding(value: Any, plain: Any) -> Any:
 
 def _operational(section: Section, plain: Mapping[str, Any]) -> dict[str, Any]:
     """The operational values of a section and of the sections below it, by name."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
         if is_operational(field):
-            found[name] = plain[name]
+            values[name] = plain[name]
         elif isinstance(value, Section) and (below := _operational(value, plain[name])):
-            found[name] = below
-    return found
+            values[name] = below
+    return values
 
 
 def _merged(announced: Any, passed: Any) -> Any:

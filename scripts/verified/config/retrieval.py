@@ -101,8 +101,8 @@ class Retrieval(Section):
     @field_validator("models")
     @classmethod
     def known_models(cls, models: tuple[str, ...]) -> tuple[str, ...]:
-        for given in models:
-            _check_file(Path(given)) if given.endswith(".py") else _check_model(given)
+        for model in models:
+            _check_file(Path(model)) if model.endswith(".py") else _check_model(model)
         names = list(map(_name, models))
         if len(set(names)) < len(names):
             raise ValueError("a model is listed twice")
@@ -135,7 +135,7 @@ class Retrieval(Section):
 
 def announce_models(retrieval: Retrieval) -> None:
     """Make the models that are given by path known in this process and in those that it starts."""
-    files = {_name(given): str(Path(given).resolve()) for given in retrieval.models if given.endswith(".py")}
+    files = {_name(model): str(Path(model).resolve()) for model in retrieval.models if model.endswith(".py")}
     if files:
         os.environ[OWN] = json.dumps({**_own(), **files})
 
@@ -144,20 +144,20 @@ def _own() -> dict[str, str]:
     return json.loads(os.environ.get(OWN, "{}"))
 
 
-def _name(given: str) -> str:
-    return Path(given).stem if given.endswith(".py") else given
+def _name(model: str) -> str:
+    return Path(model).stem if model.endswith(".py") else model
 
 
 @cache
 def _shipped() -> dict[str, tuple[str, Path]]:
     """Module and file of each model of the workflow, of extensions and of installed packages, by name."""
     folders = MODELS.items()
-    known = {file.stem: (f"{package}.{file.stem}", file) for package, at in folders for file in at.glob("[a-z]*.py")}
+    models = {file.stem: (f"{package}.{file.stem}", file) for package, at in folders for file in at.glob("[a-z]*.py")}
     for point in entry_points(group=GROUP):
         spec = find_spec(point.value.partition(":")[0])
         if spec and spec.origin:
-            known.setdefault(point.name, (spec.name, Path(spec.origin)))
-    return known
+            models.setdefault(point.name, (spec.name, Path(spec.origin)))
+    return models
 
 
 def model_files() -> dict[str, Path]:
@@ -204,6 +204,6 @@ def _check_model(name: str) -> None:
     if name not in model_names():
         near = difflib.get_close_matches(name, model_names(), n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        known = f"known: {', '.join(model_names())}"
+        choices = f"known: {', '.join(model_names())}"
         own = "a file of your own is named by its path, as in models/mine.py"
-        raise ValueError(f"unknown retrieval model {name!r}; {hint}{known}; {own}")
+        raise ValueError(f"unknown retrieval model {name!r}; {hint}{choices}; {own}")

@@ -31,7 +31,7 @@ def read_header(path: str | Path) -> tuple[Architecture, str]:
     return from_header(header.get("architecture"), Path(path)), header["origin"]
 
 
-def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> NoiseEvaluator:
+def load_checkpoint(path: str | Path, architecture: Architecture | None = None) -> NoiseEvaluator:
     """Build the network of a checkpoint and fill it.
 
     wanted: the architecture of the config; frames and image size may differ where no tensor depends on them (UMT's
@@ -39,7 +39,7 @@ def load_checkpoint(path: str | Path, wanted: Architecture | None = None) -> Noi
     """
     check_card(path, SHIPPED)
     stored_size, _ = read_header(path)
-    size = wanted or stored_size
+    size = architecture or stored_size
     tensors = _expand(load(path, FORM)[0], size.vocabulary, path)
     try:
         with torch.device("meta"):

@@ -109,7 +109,7 @@ def gather_clips(
     """
     by_video = {video["video"]: video for video in videos}
     rows = [{"desc_id": moment["desc_id"], "video": moment["video"], "reason": None} for moment in moments]
-    wanted: dict[str, list[int]] = {}
+    numbers_of: dict[str, list[int]] = {}
     for number, moment in enumerate(moments):
         video = by_video.get(moment["video"])
         if video is None:
@@ -117,23 +117,23 @@ def gather_clips(
         elif (moment["end"] - moment["start"]) * video["fps"] < 2 - 1e-6:
             rows[number]["reason"] = TOO_SHORT
         else:
-            wanted.setdefault(moment["video"], []).append(number)
-    progress = Progress("clips", sum(map(len, wanted.values())), "moments")
+            numbers_of.setdefault(moment["video"], []).append(number)
+    progress = Progress("clips", sum(map(len, numbers_of.values())), "moments")
     count = frames * frames_per_interval
     spans_of = {
         name: [(moments[number]["start"], moments[number]["end"]) for number in numbers]
-        for name, numbers in wanted.items()
+        for name, numbers in numbers_of.items()
     }
     keys = {name: f"{by_video[name]['sha256']} {spans}" for name, spans in spans_of.items()} if maker else {}
     earlier, made = PreviousOutput(clips, maker), dict[str, list[tuple[int, Any]]]()
-    known, before = earlier.known(keys.values()), _stored_clips(earlier.file)
+    cached_keys, before = earlier.known(keys.values()), _stored_clips(earlier.file)
     with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
-        for name, numbers in wanted.items():
+        for name, numbers in numbers_of.items():
             video, key, places = by_video[name], keys.get(name, ""), dict[int, Any]()
             size = (image_size, image_size) if clip_side is None else _stored_size(video, clip_side)
             failure = NO_FRAMES
             try:
-                if key in known:
+                if key in cached_keys:
                     stored = ((span, before(place)) for span, place in earlier.videos[key])
                 else:
                     decoded = frames_of_spans(video["path"], spans_of[name], count=count, size=size)

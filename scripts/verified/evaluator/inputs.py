@@ -114,7 +114,9 @@ class Tuples:
 def files_of(datasets: list[dict]) -> list[str]:
     """Every file that `read_tuples` reads."""
     kinds = ("perturbations", "clips", "indices")
-    return [file for one in datasets for file in (one["moments"], *(name for kind in kinds for name in one[kind]))]
+    return [
+        file for entry in datasets for file in (entry["moments"], *(name for kind in kinds for name in entry[kind]))
+    ]
 
 
 def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> Tuples:

@@ -19,8 +19,8 @@ def starting_checkpoint(settings: Config) -> str:
 
 def tuple_files(settings: Config, *kinds: str) -> dict[str, list[str]]:
     """Files of these kinds over all data sets and shards: moments, perturbations, clips or indices."""
-    found = [dataset_files(settings, name) for name in finetuning_datasets(settings)]
-    return {kind: [file for files in found for file in files[kind]] for kind in kinds}
+    datasets = [dataset_files(settings, name) for name in finetuning_datasets(settings)]
+    return {kind: [file for files in datasets for file in files[kind]] for kind in kinds}
 
 
 def dataset_files(settings: Config, dataset: str) -> dict[str, list[str]]:

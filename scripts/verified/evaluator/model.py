@@ -53,7 +53,7 @@ def encode(captions: list[str], limit: int = MAX_TOKENS) -> tuple[Tensor, Tensor
     Padding is id 0 with mask 0.
     """
     encoded = wordpiece().encode_batch([clean(caption) for caption in captions], add_special_tokens=False)
-    rows = [[CLS, *one.ids] for one in encoded]
+    rows = [[CLS, *encoding.ids] for encoding in encoded]
     truncated = sum(len(row) > limit for row in rows)
     length = min(limit, max(map(len, rows), default=1))
     ids = torch.full((len(rows), length), PADDING, dtype=torch.int64)
@@ -119,7 +119,7 @@ class FusionLayer(BertLayer):
         attention = self.crossattention.self
         key, value = attention.split_heads(attention.key(tokens)), attention.split_heads(attention.value(tokens))
         if self.may_read_nothing:
-            key, value = (nn.functional.pad(one, (0, 0, 0, 1)) for one in (key, value))
+            key, value = (nn.functional.pad(part, (0, 0, 0, 1)) for part in (key, value))
         return key, value
 
     def forward(self, states: Tensor, keys: Tensor, memory_key: Tensor, memory_value: Tensor) -> Tensor:

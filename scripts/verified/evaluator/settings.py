@@ -86,9 +86,9 @@ def from_header(values: object, file: object) -> Architecture:
     """Rebuild an architecture from a checkpoint's header; InputError names the first key that does not fit."""
     if not isinstance(values, dict):
         raise InputError("damaged: its header holds no architecture", file=file)
-    known = {field.name for field in fields(Architecture)}
+    names = {field.name for field in fields(Architecture)}
     for key in values:
-        if key not in known:
+        if key not in names:
             raise InputError(
                 f"architecture key {key!r} is unknown to this version",
                 file=file,

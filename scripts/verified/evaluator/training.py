@@ -30,7 +30,7 @@ def contrastive_loss(anchor: Tensor, hard: list[Tensor], temperature: Tensor | f
     (``own``), or none; the text-to-video direction is anchored on q alone, because no video matches a perturbed
     caption.
     """
-    extra = {"all": hard, "own": [torch.diagonal(one)[:, None] for one in hard], "none": []}[hard_negatives]
+    extra = {"all": hard, "own": [torch.diagonal(scores)[:, None] for scores in hard], "none": []}[hard_negatives]
     target = torch.arange(len(anchor), device=anchor.device)
     video_to_text = cross_entropy(torch.cat([anchor, *extra], dim=1) / temperature, target)
     text_to_video = cross_entropy(anchor.T / temperature, target)
@@ -148,10 +148,10 @@ class TrainingStep(nn.Module):
 
         local = {name: value / world_size for name, value in terms("contrastive", contrastive).items()}
         local |= terms("matching", matching)
-        seen = {name: value.detach() for name, value in terms("contrastive", contrastive).items()}
-        seen |= {name: total(value) for name, value in terms("matching", matching).items()}
-        seen["loss"] = total_loss(seen)
-        return total_loss(local) * world_size, seen
+        losses = {name: value.detach() for name, value in terms("contrastive", contrastive).items()}
+        losses |= {name: total(value) for name, value in terms("matching", matching).items()}
+        losses["loss"] = total_loss(losses)
+        return total_loss(local) * world_size, losses
 
     def _matching(self, batch, roles, anchors, tokens, states, my_share: slice, negatives) -> dict[str, Tensor]:
         """This process's share of Equation 10 for q and for q+: the pairs whose video it owns.

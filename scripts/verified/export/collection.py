@@ -90,8 +90,8 @@ def caption_of(row: Mapping) -> str:
 
 def without(annotations: Iterable[dict], findings: Iterable[str]) -> list[dict]:
     """Annotation rows, each with its ``split``, that no finding is about."""
-    found = {(row["split"], row["id"]) for path in findings for row in read_jsonl(path, ("split", "id"))}
-    return [row for row in annotations if (row["split"], str(row["desc_id"])) not in found]
+    keys = {(row["split"], row["id"]) for path in findings for row in read_jsonl(path, ("split", "id"))}
+    return [row for row in annotations if (row["split"], str(row["desc_id"])) not in keys]
 
 
 def collect(

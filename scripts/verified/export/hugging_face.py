@@ -102,7 +102,7 @@ def card_head(about: Mapping, folder: Path, files: Mapping[str, Mapping[str, Pat
 
     licence = about["licence"].lower()
     named = {"license": licence} if licence in LICENCES else {"license": "other", "license_name": about["licence"]}
-    known = named if about["licence"] != "not stated" else {"license": "unknown"}
+    fields = named if about["licence"] != "not stated" else {"license": "unknown"}
     configs = [
         {
             "config_name": name,
@@ -114,7 +114,7 @@ def card_head(about: Mapping, folder: Path, files: Mapping[str, Mapping[str, Pat
     ]
     values = {
         "pretty_name": about["title"],
-        **known,
+        **fields,
         "language": ["en"],
         **task,
         "configs": configs,

@@ -39,13 +39,13 @@ def rate_problem(attributes: Mapping[str, object], clip_seconds: float) -> str |
 
 def feature_problems(
     path: str | os.PathLike,
-    wanted: Mapping[str, float | None],
+    durations: Mapping[str, float | None],
     clip_seconds: float | None = None,
     rows: int | None = None,
     missing: list[str] | None = None,
     vectors: bool = False,
 ) -> Iterator[str]:
-    """Problems of a file of which the keys `wanted` are read; of videos with their duration in seconds.
+    """Problems of a file of which the keys `durations` are read; of videos with their duration in seconds.
 
     rows: items whose values are checked of each key (default: all). missing: list for the absent keys, if absence is no
     problem. vectors: whether a data set may be one item without a dimension of items.
@@ -59,8 +59,8 @@ def feature_problems(
         return
     if clip_seconds and (problem := rate_problem(attributes, clip_seconds)):
         yield problem
-    found: dict[str, list[str]] = {}
-    for key, duration in wanted.items():
+    problems: dict[str, list[str]] = {}
+    for key, duration in durations.items():
         if key not in present and missing is not None:
             missing.append(key)
             continue
@@ -68,23 +68,23 @@ def feature_problems(
             near = next((other for other in sorted(present) if key in (other[2:], other.rsplit(".", 1)[0])), None)
             if near is None and key.startswith("v_") and key[2:] in present:
                 near = key[2:]
-            found.setdefault("no features of", []).append(f"{key} (there is {near})" if near else key)
+            problems.setdefault("no features of", []).append(f"{key} (there is {near})" if near else key)
             continue
         try:
             features = file[key] if rows is None else file.rows(key, 0, rows)
             length = file.length(key) if features.ndim else 0
         except InputError as error:
-            found.setdefault("cannot be read", []).append(f"{key} ({error.problem})")
+            problems.setdefault("cannot be read", []).append(f"{key} ({error.problem})")
             continue
         if vectors and features.ndim == 1:
             features = features[None]
         for kind in _unsound(features, dim):
             if kind != ZERO:
-                found.setdefault(kind, []).append(f"{key} {[length, *features.shape[1:]] if features.ndim else []}")
+                problems.setdefault(kind, []).append(f"{key} {[length, *features.shape[1:]] if features.ndim else []}")
         if clip_seconds and duration and not fits_duration(length, duration, clip_seconds):
             text = f"{key} ({length} clips for {duration:.1f} s, {duration / clip_seconds:.0f} expected)"
-            found.setdefault("number of clips does not fit the duration", []).append(text)
-    yield from (_describe_keys(kind, keys) for kind, keys in found.items())
+            problems.setdefault("number of clips does not fit the duration", []).append(text)
+    yield from (_describe_keys(kind, keys) for kind, keys in problems.items())
 
 
 def _width(file: FeatureFile) -> int | None:

@@ -162,9 +162,9 @@ def load_network() -> "EfficientNetLite0":
         path = Path(str(metadata.distribution(facts["name"]).locate_file(facts["file"])))
     except metadata.PackageNotFoundError:
         raise InputError(f"the package {facts['name']} is not installed", remedy=remedy) from None
-    found = file_digest(path) if path.is_file() else "none"
-    if found != facts["sha256"]:
-        problem = f"not the file that the card names: SHA-256 {found[:16]} instead of {facts['sha256'][:16]}"
+    digest = file_digest(path) if path.is_file() else "none"
+    if digest != facts["sha256"]:
+        problem = f"not the file that the card names: SHA-256 {digest[:16]} instead of {facts['sha256'][:16]}"
         raise InputError(problem, file=path, remedy=remedy)
     return EfficientNetLite0(torch.load(path, map_location="cpu", weights_only=True)).eval()
 

@@ -35,7 +35,7 @@ def file_findings(
     key: str,
     path: str,
     items: str,
-    wanted: Mapping[str, float | None],
+    durations: Mapping[str, float | None],
     clip_seconds: float | None = None,
     rate: str | None = None,
 ) -> Iterator[Finding]:
@@ -43,12 +43,12 @@ def file_findings(
     if not Path(path).is_file():  # another check reports it
         return
     missing: list[str] = []
-    problems = [*feature_problems(path, wanted, clip_seconds, ROWS, missing, vectors=items == "annotations")]
+    problems = [*feature_problems(path, durations, clip_seconds, ROWS, missing, vectors=items == "annotations")]
     remedy = f"{REMEDY}, or set {rate}" if rate else REMEDY
     yield from (Finding("problem", key, f"{path}: {problem}", remedy) for problem in problems)
     if missing:
-        level = "problem" if len(missing) == len(wanted) else "note"
-        message = f"{path}: no features of {len(missing)} of {len(wanted)} {items}: {list_some(missing)}"
+        level = "problem" if len(missing) == len(durations) else "note"
+        message = f"{path}: no features of {len(missing)} of {len(durations)} {items}: {list_some(missing)}"
         yield Finding(level, key, message, "data sets are named by id; what has none is left out")
     elif not problems:
-        yield Finding("ok", key, f"{path}: features of {len(wanted)} {items} fit")
+        yield Finding("ok", key, f"{path}: features of {len(durations)} {items} fit")

@@ -76,8 +76,8 @@ def write_video_features(
     }
     counts = {"ok": 0}
     earlier = PreviousOutput(output, maker)
-    known = earlier.known(row["sha256"] for row in videos)
-    new = [row for row in videos if row["sha256"] not in known]
+    digests = earlier.known(row["sha256"] for row in videos)
+    new = [row for row in videos if row["sha256"] not in digests]
     made: dict[str, str] = {}
 
     def items() -> Iterator[tuple[str, np.ndarray, dict]]:
@@ -85,7 +85,7 @@ def write_video_features(
         coming = next(encoded, None)
         for row in videos:
             video, digest = row["video"], row["sha256"]
-            if digest in known:
+            if digest in digests:
                 features = before.read_stored(earlier.videos[digest])
             elif coming and coming[0] == video:
                 features, coming = coming[1].astype(np.float16), next(encoded, None)

@@ -110,7 +110,7 @@ def _one_picture(path: Path) -> None:
 
 
 def _write_csv(path: Path, figure: Sheet) -> None:
-    rows = ([round(one, 4) if isinstance(one, float) else one for one in row] for row in figure.rows)
+    rows = ([round(value, 4) if isinstance(value, float) else value for value in row] for row in figure.rows)
     write_csv(path, [figure.header, *rows])
 
 
@@ -169,5 +169,5 @@ def literal(text: str) -> str:
 
 def printable(text: str) -> str:
     """The text without characters that a font cannot draw, or a file cannot store, as a line of text."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in text)
-    return shown.encode("utf-8", "replace").decode("utf-8")
+    letters = "".join(letter if letter.isprintable() else " " for letter in text)
+    return letters.encode("utf-8", "replace").decode("utf-8")

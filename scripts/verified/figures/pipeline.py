@@ -161,14 +161,14 @@ def _write(figure, lines: list[Line], box: tuple) -> None:
         if needed <= inside[1]:
             break
     else:
-        wanted = [len(wrap(text, inside[0], size, bold)) for text, _, bold in texts]
+        counts = [len(wrap(text, inside[0], size, bold)) for text, _, bold in texts]
         room = int((inside[1] - 0.05 * len(texts)) / line_height(size))
-        while sum(wanted) > room and max(wanted) > 1:
-            longest = max(range(len(texts)), key=lambda one: (wanted[one], texts[one][1] == "soft", one))
-            wanted[longest] -= 1
+        while sum(counts) > room and max(counts) > 1:
+            longest = max(range(len(texts)), key=lambda number: (counts[number], texts[number][1] == "soft", number))
+            counts[longest] -= 1
         blocks = [
             fit_text(text, inside[0], (lines + 0.5) * line_height(size), (size,), bold)[0]
-            for (text, _, bold), lines in zip(texts, wanted)
+            for (text, _, bold), lines in zip(texts, counts)
         ]
     top = bottom + height - PAD
     for block, (_, colour, bold) in zip(blocks, texts):

@@ -106,9 +106,9 @@ def draw_predictions(
     answer = f"(answer: {query['video']}, {start:g}–{end:g} s)"
     with drawing(paths, width, 1.95 * rows + 0.8 + line_height(LABEL) * (len(heading) + 1)) as figure:
         entries = [
-            (name, rank, *one, float(_overlap(one, query)), is_right(one, query))
+            (name, rank, *span, float(_overlap(span, query)), is_right(span, query))
             for name, predictions in ranked.items()
-            for rank, one in enumerate(predictions, 1)
+            for rank, span in enumerate(predictions, 1)
         ]
         first = "; ".join(f"trained on {name} first in {video}" for name, rank, video, *_ in entries if rank == 1)
         figure.describe(

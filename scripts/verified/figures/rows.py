@@ -65,14 +65,14 @@ def _shape(image: Image.Image) -> float:
     return min(WIDEST, image.width / image.height)
 
 
-def keyframes_of(archives: Iterable[str], wanted: set[int]) -> dict[int, list[tuple[float, Image.Image]]]:
+def keyframes_of(archives: Iterable[str], ids: set[int]) -> dict[int, list[tuple[float, Image.Image]]]:
     """(time in seconds, image) of the keyframes of the wanted moments, read from the archives of all shards."""
     keyframes = {}
     for path in archives:
         with tarfile.open(path) as archive:
             for line in open_member(archive, "index.jsonl"):
                 row = json.loads(line)
-                if row["desc_id"] in wanted:
+                if row["desc_id"] in ids:
                     keyframes[row["desc_id"]] = [
                         (frame["time"], _image(open_member(archive, frame["file"]).read()))
                         for frame in row["keyframes"]

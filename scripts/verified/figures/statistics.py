@@ -104,15 +104,15 @@ def clusters(figure: Sheet, values: dict) -> None:
     """
     sides = {"cog": "coarse", "fig": "fine"}
     points = {name: [point for point in values["points"] if point[name] is not None] for name in sides}
-    shown = [name for name in sides if points[name]]
-    if not shown:
+    names = [name for name in sides if points[name]]
+    if not names:
         return _nearest(figure, values)
     rows = [(point["class"], *(point["cog"] or ("", "")), *(point["fig"] or ("", ""))) for point in values["points"]]
     summary = f"{len(rows)} captions of {values['classes']} classes of coarse captions, by t-SNE: " + "; ".join(
-        f"{len(points[name])} {sides[name]} ones" for name in shown
+        f"{len(points[name])} {sides[name]} ones" for name in names
     )
     figure.describe(summary, ("class", "coarse x", "coarse y", "fine x", "fine y"), rows)
-    for axis, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+    for axis, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         x, y = zip(*(point[name] for point in points[name]), strict=True)
         classes = [point["class"] for point in points[name]]
         axis.scatter(x, y, s=14, c=classes, cmap="turbo", linewidths=0, rasterized=True)
@@ -151,8 +151,8 @@ def classes(figure: Sheet, values: dict) -> None:
 def largest_classes(values: dict) -> list[tuple[int, int, str]]:
     """(captions, videos, most frequent caption) of the `LARGEST` classes of coarse captions."""
     return [
-        (one["size"], one["videos"], max(one["captions"], key=lambda caption: len(caption["desc_id"]))["caption"])
-        for one in values["cog"]["members"][:LARGEST]
+        (row["size"], row["videos"], max(row["captions"], key=lambda caption: len(caption["desc_id"]))["caption"])
+        for row in values["cog"]["members"][:LARGEST]
     ]
 
 

@@ -42,11 +42,11 @@ def _describe(figure: Sheet, graded: dict) -> None:
     for kind in LOOKS:
         rows += [(kind, low, high, count) for low, high, count in zip(edges, edges[1:], graded["histogram"][kind])]
     rows += [
-        ("match probability", one["mean_probability"], one["faithful_share"], one["captions"])
-        for one in graded["calibration"]
-        if one["captions"]
+        ("match probability", point["mean_probability"], point["faithful_share"], point["captions"])
+        for point in graded["calibration"]
+        if point["captions"]
     ]
-    rows += [("kept", one["coverage"], one["precision"], "") for one in graded["precision_coverage"]]
+    rows += [("kept", point["coverage"], point["precision"], "") for point in graded["precision_coverage"]]
     areas = "; ".join(
         f"{kind} {area['value']:.3f}" for kind, area in graded["auroc"].items() if area["value"] is not None
     )

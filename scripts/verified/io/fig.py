@@ -36,11 +36,11 @@ def read_fig(path: str | os.PathLike[str], keys: Iterable[str] = FIG_KEYS) -> li
     return checked_rows(iterate_jsonl(path, keys), path, keys)
 
 
-def checked_rows(given: Iterable[Row], path: Path, keys: tuple[str, ...]) -> list[Row]:
+def checked_rows(source: Iterable[Row], path: Path, keys: tuple[str, ...]) -> list[Row]:
     """The rows of a file, whose values of `keys` are checked as by `read_fig`."""
     rows: list[Row] = []
     first_row: dict[int, int] = {}
-    for number, row in enumerate(given, start=1):
+    for number, row in enumerate(source, start=1):
         for key in (*keys, "fig_desc_type") if "fig_desc_type" in row else keys:
             problem = value_problem(key, row[key])
             if key == "time" and not problem and row[key][1] < row[key][0]:

@@ -143,16 +143,16 @@ def is_in_future(path: str | os.PathLike[str]) -> bool:
     return Path(path).is_file() and os.stat(path).st_mtime > time.time() + 1
 
 
-def require_version(found: object, known: int, form: str, file: object, remedy: str) -> None:
-    """Raise InputError unless `found`, the version stated by a file of this `form` (None: no version), is `known`.
+def require_version(version: object, newest: int, form: str, file: object, remedy: str) -> None:
+    """Raise InputError unless `version`, the version stated by a file of this `form` (None: no version), is `newest`.
 
     `remedy`: for a file of an older version; a newer one asks for a newer program.
     """
-    if isinstance(found, int) and not isinstance(found, bool) and found > known:
-        problem, remedy = f"version {found} is newer than {known}, the newest known here", "update the workflow"
-    elif found != known or isinstance(found, bool):
-        stated = "states no version" if found is None else f"is of version {str(found)[:20]}"
-        problem = f"{stated}, and version {known} is read here"
+    if isinstance(version, int) and not isinstance(version, bool) and version > newest:
+        problem, remedy = f"version {version} is newer than {newest}, the newest known here", "update the workflow"
+    elif version != newest or isinstance(version, bool):
+        stated = "states no version" if version is None else f"is of version {str(version)[:20]}"
+        problem = f"{stated}, and version {newest} is read here"
     else:
         return
     raise InputError(f"{form}: {problem}", file=file, remedy=remedy)

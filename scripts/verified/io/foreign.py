@@ -106,19 +106,19 @@ def _convert(source: str, target: Path) -> None:
     while is_object(content) and (inside := [key for key in WRAPPERS if is_object(content.get(key))]):
         content = content[inside[0]]
     named = content.items() if is_object(content) else ()
-    found = {str(name): value for name, value in named if isinstance(value, torch.Tensor)}
-    if len(found) > MOST_TENSORS:
-        raise InputError(f"it holds {len(found):,} tensors, and at most {MOST_TENSORS:,} are read")
-    for name, value in found.items():
+    tensors = {str(name): value for name, value in named if isinstance(value, torch.Tensor)}
+    if len(tensors) > MOST_TENSORS:
+        raise InputError(f"it holds {len(tensors):,} tensors, and at most {MOST_TENSORS:,} are read")
+    for name, value in tensors.items():
         if kind := _unusual(value):
             raise InputError(f"tensor {name} is {kind}: save it as a plain one")
         held = value.untyped_storage().nbytes()
         if value.numel() * value.element_size() > held:  # a view that repeats a few numbers at any size
             raise InputError(f"tensor {name} {list(value.shape)} claims more than the {held} bytes that it holds")
-    if not found:
+    if not tensors:
         keys = [repr(name)[:40] for name, _ in named]
         raise InputError(f"it holds no named tensors, but {', '.join(keys[:8]) or type(content).__name__}")
-    save_file({name: value.clone().contiguous() for name, value in found.items()}, target)
+    save_file({name: value.clone().contiguous() for name, value in tensors.items()}, target)
 
 
 def _unusual(tensor: "Tensor") -> str:

@@ -26,11 +26,11 @@ class RepeatedKeyError(ValueError):
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Row:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise RepeatedKeyError(f"the key {key!r} is given twice")
-    return found
+    return content
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object)

@@ -97,9 +97,9 @@ def _read_csv(path: Path) -> list[tuple[int, Row]]:
     return [(number, _name_cells(header, row)) for number, row in records if row]
 
 
-def meant(missing: Iterable[str], given: Iterable[str]) -> str:
+def meant(missing: Iterable[str], columns: Iterable[str]) -> str:
     """A question about the given names that may mean missing ones: in other case, or as in `VIDEO_ID`."""
-    names = [name for name in given if any(name.strip().casefold().startswith(one) for one in missing)]
+    names = [name for name in columns if any(name.strip().casefold().startswith(start) for start in missing)]
     return f" (is {' and '.join(map(repr, names))} meant?)" if names else ""
 
 
@@ -127,8 +127,8 @@ def check_complete(row: Row) -> None:
         raise RowRefused("malformed-row", "more cells than columns; put text that holds commas into quotes")
 
 
-def desc_id(value: object, seen: set[int]) -> int:
-    """An integer id that is not in `seen`, from 0 to 2**53 - 1: pages and submissions cannot hold larger ones exactly.
+def desc_id(value: object, ids: set[int]) -> int:
+    """An integer id that is not in `ids`, from 0 to 2**53 - 1: pages and submissions cannot hold larger ones exactly.
 
     Text of digits counts.
     """
@@ -136,7 +136,7 @@ def desc_id(value: object, seen: set[int]) -> int:
     number = int(digits[1]) if digits else value
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**53:
         raise RowRefused("invalid-id", "desc_id must be a whole number from 0 to 2^53 - 1")
-    if number in seen:
+    if number in ids:
         raise RowRefused("duplicate-id", f"desc_id {number} is already used in an earlier row")
     return number
 
@@ -185,7 +185,7 @@ def _seconds(value: object, name: str) -> float:
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        shown = str(value)[:40]
-        remedy = f": write {shown.replace(',', '.')}" if re.fullmatch(r"\d+,\d+", shown) else ""
-        raise RowRefused("invalid-time", f"{name} is {shown!r}, which is not a number of seconds{remedy}")
+        text = str(value)[:40]
+        remedy = f": write {text.replace(',', '.')}" if re.fullmatch(r"\d+,\d+", text) else ""
+        raise RowRefused("invalid-time", f"{name} is {text!r}, which is not a number of seconds{remedy}")
     return number

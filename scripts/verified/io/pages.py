@@ -145,15 +145,15 @@ def table(
 
 
 def _cell(text: str, number: bool, best: bool, hint: str) -> str:
-    found = FIGURE.fullmatch(text)
-    kinds = " ".join(name for name, holds in (("value", number or found), ("best", best)) if holds)
+    match = FIGURE.fullmatch(text)
+    kinds = " ".join(name for name, holds in (("value", number or match), ("best", best)) if holds)
     opening = (f' class="{kinds}"' if kinds else "") + (f' title="{html.escape(hint)}"' if hint else "")
-    if not found:
+    if not match:
         return f"<td{opening}>{html.escape(text)}</td>"
-    parts = [html.escape(found["value"] + found["marks"])]
-    if found["give"]:
-        parts.append(f'<span class="give">{html.escape(found["give"])}</span>')
-    below = [found[name] for name in ("between", "paper") if found[name]]
+    parts = [html.escape(match["value"] + match["marks"])]
+    if match["give"]:
+        parts.append(f'<span class="give">{html.escape(match["give"])}</span>')
+    below = [match[name] for name in ("between", "paper") if match[name]]
     parts += [f'<span class="between">{html.escape(text)}</span>' for text in below]
     return f"<td{opening}>{''.join(parts)}</td>"
 
@@ -200,5 +200,5 @@ OTHERS = ("#6a51a3", "#3f8f29", "#a6611a", "#c51b7d", "#01665e", "#7570b3")
 
 def colour_of(name: str) -> str:
     """The colour of a model or of training captions; an unknown name gets one derived from the name alone."""
-    known = MODELS.get(name) or TRAINED_ON.get(name)
-    return known or OTHERS[hashlib.sha256(name.encode()).digest()[0] % len(OTHERS)]
+    colour = MODELS.get(name) or TRAINED_ON.get(name)
+    return colour or OTHERS[hashlib.sha256(name.encode()).digest()[0] % len(OTHERS)]

@@ -92,13 +92,13 @@ def align(lines: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
 
 def text_table(columns: list[str], rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as plain text under the names of their columns, numbers to the right."""
-    shown = [[_cell(row.get(column)) for column in columns] for row in rows]
+    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
     right = [
         number
         for number, column in enumerate(columns)
         if all(isinstance(row.get(column), int | float | None) for row in rows)
     ]
-    return align([columns, *shown], right)
+    return align([columns, *cells], right)
 
 
 def _cell(value: object) -> str:

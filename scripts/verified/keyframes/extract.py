@@ -222,16 +222,16 @@ def write_keyframes(
     for moment in moments:
         by_video.setdefault(moment["video"], []).append(moment)
     earlier, rows = PreviousOutput(output, maker), dict[int, dict]()
-    keys = {video: _key(described[video], of) for video, of in by_video.items() if video in described and maker}
-    known = earlier.known(keys.values())
+    keys = {video: _key(described[video], rows) for video, rows in by_video.items() if video in described and maker}
+    cached_keys = earlier.known(keys.values())
     with KeyframeArchive(output) as archive, _open_earlier(earlier) as made:
         for video, of_video in track(by_video.items(), "keyframes", len(by_video), "videos"):
-            if made and keys.get(video) in known:
+            if made and keys.get(video) in cached_keys:
                 rows.update(_take_rows(video, of_video, earlier.videos[keys[video]], made, archive))
             else:
                 rows.update(_video_rows(video, of_video, described.get(video, {}).get("path"), settings, archive))
         archive.write([rows[moment["desc_id"]] for moment in moments])
-    ids = {video: [moment["desc_id"] for moment in of] for video, of in by_video.items()}
+    ids = {video: [moment["desc_id"] for moment in rows] for video, rows in by_video.items()}
     sound = {video for video in keys if all(rows[i]["reason"] in (None, PAST_THE_END) for i in ids[video])}
     earlier.keep({keys[video]: ids[video] for video in keys if video in sound})
     counts: dict[str, int] = {}

@@ -30,9 +30,9 @@ class SeenKeyframes:
         for moment in moments:
             number, video = moment["desc_id"], moment["video"]
             same = [cut[number]] if number in cut else []
-            known = [*same, *of_video[video]] if video in videos else []
-            if (found := next((row for row in known if _cut_from(row, moment)), None)) is not None:
-                self.cut_as[number] = found["desc_id"]
+            rows = [*same, *of_video[video]] if video in videos else []
+            if (source := next((row for row in rows if _cut_from(row, moment)), None)) is not None:
+                self.cut_as[number] = source["desc_id"]
             else:
                 self.supposed[number] = f"{video} {moment['start']!r}-{moment['end']!r}"
 

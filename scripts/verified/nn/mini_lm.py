@@ -72,7 +72,7 @@ def batch_of(texts: list[str], tokeniser: Tokenizer) -> tuple[Tensor, Tensor, Te
     """Ids and mask, int64 [N, L], and which tokens are special or padding, bool [N, L]."""
     encoded = tokeniser.encode_batch(texts)
     ids, mask, special = (
-        torch.tensor([getattr(one, name) for one in encoded])
+        torch.tensor([getattr(encoding, name) for encoding in encoded])
         for name in ("ids", "attention_mask", "special_tokens_mask")
     )
     return ids, mask, special.bool() | ~mask.bool()

@@ -170,7 +170,9 @@ class TrainingState:
             slots = _slots({**grouped["optimiser"], **header["scalars"]})
             reached = TrainingProgress(header["finished"], header["rows"], grouped["extra"])
             require_fit(module, grouped["module"], "the model", self.path)
-            stored, own = ([len(group["params"]) for group in of] for of in (header["groups"], optimiser.param_groups))
+            stored, own = (
+                [len(group["params"]) for group in side] for side in (header["groups"], optimiser.param_groups)
+            )
             if stored != own:
                 return self._set_aside("does not fit the optimiser")
         except InputError as error:
@@ -305,8 +307,8 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
         optimiser.zero_grad(set_to_none=True)
         for batch in batches:
             with computing(training.device, training.precision):
-                loss, seen = training.losses(batch, step)
-            terms.append({name: value.item() if isinstance(value, Tensor) else value for name, value in seen.items()})
+                loss, parts = training.losses(batch, step)
+            terms.append({name: value.item() if isinstance(value, Tensor) else value for name, value in parts.items()})
             _require_finite(terms[-1].get("loss", loss.item()), training, step, batch)
             (loss / training.accumulate).backward()  # pyright: ignore[reportUnknownMemberType] (torch's own)
         if training.clip_norm is not None:

@@ -93,21 +93,21 @@ def read_answers(path: str | Path, key: Mapping, form: Form) -> tuple[int, list[
     person, answers, log = values[form.person], values["answers"], values.get("log")
     if type(person) is not int or not 1 <= person <= len(form.shares(key)):
         raise InputError(f"there is no {form.person} {person!r}", file=path, remedy=again)
-    wanted = form.shares(key)[person - 1]
+    numbers = form.shares(key)[person - 1]
     items = {item[form.item]: item for item in form.items(key)}
-    seen: set[int] = set()
+    earlier: set[int] = set()
     for answer in answers if isinstance(answers, list) else [None]:
         number: Any = answer.get(form.item) if isinstance(answer, dict) else None
-        if not isinstance(answer, dict) or type(number) is not int or number not in wanted:
+        if not isinstance(answer, dict) or type(number) is not int or number not in numbers:
             raise InputError(f"{form.item} {number!r} is not one of {form.person} {person}", file=path, remedy=again)
-        if number in seen:
+        if number in earlier:
             raise InputError(f"{form.item} {number} is answered twice", file=path, remedy=again)
         if problem := form.problem(answer, items[number], key):
             raise InputError(f"{form.item} {number}: {problem}", file=path, remedy=again)
         if answer.get("check") != answer_checksum(form, key[form.task], person, answer):
             raise InputError(f"the answer to {form.item} {number} was edited after the export", file=path, remedy=again)
-        seen.add(number)
-    if not seen:
+        earlier.add(number)
+    if not earlier:
         raise InputError("holds no answer yet", file=path, remedy=f"leave it out, or {again}")
     return person, answers, log if isinstance(log, list) else []
 
@@ -131,7 +131,7 @@ def collect(paths: Iterable[str | Path], key: Mapping, form: Form) -> Collected:
     open_items = {person: sorted(share) for person, share in enumerate(form.shares(key), start=1)}
     answers, logs = [], []
     for path in paths:
-        person, given, log = read_answers(path, key, form)
+        person, rows, log = read_answers(path, key, form)
         if person in files:
             raise InputError(
                 f"{form.person} {person} is in {files[person]} already",
@@ -140,9 +140,9 @@ def collect(paths: Iterable[str | Path], key: Mapping, form: Form) -> Collected:
             )
         files[person] = path
         names = (form.item, *form.values, "bad")
-        answers += [{form.person: person, **{name: row[name] for name in names if name in row}} for row in given]
+        answers += [{form.person: person, **{name: row[name] for name in names if name in row}} for row in rows]
         logs += [{form.person: person, **row} for row in log if isinstance(row, dict)]
-        done = {row[form.item] for row in given}
+        done = {row[form.item] for row in rows}
         open_items[person] = [number for number in open_items[person] if number not in done]
     missing = [person for person in open_items if person not in files]
     open_items = {person: numbers for person, numbers in open_items.items() if numbers}

@@ -87,14 +87,14 @@ def _select(row: dict) -> None:
     }
 
 
-def shard_counts(rows: list[dict], wanted: int, outcomes: dict[str, dict]) -> dict:
+def shard_counts(rows: list[dict], count: int, outcomes: dict[str, dict]) -> dict:
     """Counts of a shard; per kind, `complete`, `short` and `without` sum to the moments."""
     kinds = {}
     for kind in TASK_OF_KIND:
         numbers = [len(row[kind]) for row in rows]
         kinds[kind] = {
-            "complete": sum(number == wanted for number in numbers),
-            "short": sum(0 < number < wanted for number in numbers),
+            "complete": sum(number == count for number in numbers),
+            "short": sum(0 < number < count for number in numbers),
             "without": sum(number == 0 for number in numbers),
             "reasons": dict(sorted(Counter(row["reasons"][kind] for row in rows if kind in row["reasons"]).items())),
             "refused": dict(sorted(Counter(r["reason"] for row in rows for r in row["refused"].get(kind, [])).items())),

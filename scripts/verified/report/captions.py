@@ -258,7 +258,7 @@ def columns(rows: list[Moment]) -> dict[str, object]:
     rank_of = {text: rank for rank, text in enumerate(sorted({row.coarse for row in rows}))}
     video_at, split_at = ({name: place for place, name in enumerate(names)} for names in (videos, splits))
     candidates = [candidate for row in rows for candidate in row.candidates]
-    texts = ((str(row.id), row.video, row.coarse, *(one.caption for one in row.candidates)) for row in rows)
+    texts = ((str(row.id), row.video, row.coarse, *(candidate.caption for candidate in row.candidates)) for row in rows)
     return {
         "videos": videos,
         "splits": splits,
@@ -274,15 +274,15 @@ def columns(rows: list[Moment]) -> dict[str, object]:
         "count": [len(row.candidates) for row in rows],
         "chosen": [_place_of(CHOSEN, row) for row in rows],
         "lowest": [_place_of(LOWEST, row) for row in rows],
-        "type": [one.type for one in candidates],
-        "number": [one.number for one in candidates],
-        "score": [None if one.score is None else round(one.score, 6) for one in candidates],
+        "type": [candidate.type for candidate in candidates],
+        "number": [candidate.number for candidate in candidates],
+        "score": [None if candidate.score is None else round(candidate.score, 6) for candidate in candidates],
         "text": "".join(BETWEEN.join(text.translate(NO_SIGNS) for text in row) + AFTER for row in texts),
     }
 
 
 def _place_of(role: int, row: Moment) -> int:
-    return next((place for place, one in enumerate(row.candidates) if one.role == role), -1)
+    return next((place for place, candidate in enumerate(row.candidates) if candidate.role == role), -1)
 
 
 def write_browser(

@@ -57,15 +57,15 @@ def read_cells(path: str | os.PathLike) -> list[dict]:
 
 def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[str, str]) -> str:
     """Three facts of the run: the annotated data, the models that wrote captions, the models tested."""
-    shown = []
+    cards = []
     for corpus in corpora[:1]:
         more = f", and {len(corpora) - 1} data sets more" if len(corpora) > 1 else ""
         videos = len({row["video"] for row in corpus.rows})
-        shown.append((f"{len(corpus.rows):,} moments", f"in {videos:,} videos of {corpus.title} ({corpus.kind}){more}"))
+        cards.append((f"{len(corpus.rows):,} moments", f"in {videos:,} videos of {corpus.title} ({corpus.kind}){more}"))
     fine = sum("fig_desc" in row for corpus in corpora for row in corpus.rows)
     writers = ("a person" if model == HAND_WRITTEN else model for model in models.values())
     wrote = f"written by {', '.join(dict.fromkeys(writers))}" if models else "as they were published"
-    shown.append((f"{fine:,} fine captions", wrote))
+    cards.append((f"{fine:,} fine captions", wrote))
     tested = list(dict.fromkeys(row["method"] for row in cells if row["table"] in ("main-4", "main-5")))
     if tested:
         counts = sorted({int(row["trainings"]) for row in cells if row["method"] in tested and row["trainings"]})
@@ -73,10 +73,10 @@ def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[s
         training = "training" if counts[-1] == 1 else "trainings"
         queries = sum(len(corpus.test_moments()) for corpus in corpora)
         effort = f"{often} {training} each, asked {queries:,} queries about {corpora[0].test_videos():,} videos"
-        shown.append((f"{len(tested)} retrieval {'model' if len(tested) == 1 else 'models'}", effort))
+        cards.append((f"{len(tested)} retrieval {'model' if len(tested) == 1 else 'models'}", effort))
     else:
-        shown.append(("No retrieval model", "was trained in this run"))
-    items = "".join(f"<li><b>{html.escape(head)}</b>{html.escape(text)}</li>" for head, text in shown)
+        cards.append(("No retrieval model", "was trained in this run"))
+    items = "".join(f"<li><b>{html.escape(head)}</b>{html.escape(text)}</li>" for head, text in cards)
     return f'<ul class="facts">{items}</ul>\n'
 
 
@@ -122,7 +122,7 @@ def recalls(corpora: Sequence[Corpus], cells: Sequence[Mapping]) -> str:
 
 
 def _panel(corpus: Corpus, cells: Sequence[Mapping], task: str, metric: str, asks: str) -> str:
-    found: dict[str, dict[str, Dot]] = {}
+    dots: dict[str, dict[str, Dot]] = {}
     for row in cells:
         if (row["dataset"], row["task"], row["metric"]) == (corpus.title, task, metric) and row["train"] in (
             "COG",
@@ -130,18 +130,18 @@ def _panel(corpus: Corpus, cells: Sequence[Mapping], task: str, metric: str, ask
         ):
             low, high = (float(row[side]) if row[side] else None for side in ("low", "high"))
             dot = Dot(float(row["value"]), low, high, row["trainings"] == "1")
-            found.setdefault(row["method"], {}).setdefault(row["train"], dot)
-    if not found:
+            dots.setdefault(row["method"], {}).setdefault(row["train"], dot)
+    if not dots:
         return ""
-    order = [*MODELS, *sorted(set(found) - set(MODELS))]
-    rows = [ModelRow(name, found[name].get("COG"), found[name].get("FIG")) for name in order if name in found]
+    order = [*MODELS, *sorted(set(dots) - set(MODELS))]
+    rows = [ModelRow(name, dots[name].get("COG"), dots[name].get("FIG")) for name in order if name in dots]
     chance = guessed_recall(task, metric, corpus.test_moments(), corpus.test_videos())
     return dot_panel(f"{task} {metric}: {asks}", rows, chance)
 
 
 def moments(corpora: Sequence[Corpus]) -> str:
     """Four moments from the coarse to the chosen caption with a keyframe each, at even ranks of confidence."""
-    corpus = next((one for one in corpora if one.keyframes), corpora[0] if corpora else None)
+    corpus = next((each for each in corpora if each.keyframes), corpora[0] if corpora else None)
     picked = list(_picked(corpus.rows, corpus.tested)) if corpus else []
     if not corpus or not picked:
         return ""

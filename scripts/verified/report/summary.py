@@ -79,8 +79,8 @@ def write_summary(
     for name in dict.fromkeys([*leading, "validity", "verdicts"]):
         page = tables / f"{name}.html"
         if page.is_file():
-            shown = page.read_text(encoding="utf-8")
-            parts.append(fold(html.unescape(_between(shown, "<h1>", "</h1>")) or name, _body(shown)))
+            content = page.read_text(encoding="utf-8")
+            parts.append(fold(html.unescape(_between(content, "<h1>", "</h1>")) or name, _body(content)))
     write_text(target, "\n".join([*parts, "</section></div>\n"]))
     page = [
         "<h1>A verdict for every published figure</h1>",
@@ -98,5 +98,5 @@ def _between(page: str, start: str, end: str) -> str:
 
 def _body(page: str) -> str:
     """Content of one of our table pages below its heading."""
-    shown = page.partition("<main>")[2].rpartition("</main>")[0] or page
-    return shown.partition("</h1>")[2] or shown
+    content = page.partition("<main>")[2].rpartition("</main>")[0] or page
+    return content.partition("</h1>")[2] or content

@@ -101,8 +101,8 @@ _known: dict[str, tuple[tuple[int, ...], dict[str, Record]]] = {}
 def _records(checksum_file: Path) -> dict[str, Record]:
     """The records of a checksum file by file name. Raises OSError, and InputError for one that is damaged or of
     another version."""
-    found = checksum_file.stat()
-    state, key = (found.st_ino, found.st_size, found.st_mtime_ns), os.path.abspath(checksum_file)
+    stat = checksum_file.stat()
+    state, key = (stat.st_ino, stat.st_size, stat.st_mtime_ns), os.path.abspath(checksum_file)
     if _known.get(key, (None,))[0] != state:
         path = checksum_file.with_name(checksum_file.name[1:].removesuffix(ENDING))
         try:

@@ -90,9 +90,9 @@ def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Pa
         near = difflib.get_close_matches(rule, scripted, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"no rule {rule!r} with a script", remedy=f"{hint}known: {', '.join(sorted(scripted))}")
-    wanted = set(scripted[rule].wildcard_names)
-    if wanted != set(wildcards):
-        listed = ", ".join(sorted(wanted)) or "none"
+    names = set(scripted[rule].wildcard_names)
+    if names != set(wildcards):
+        listed = ", ".join(sorted(names)) or "none"
         raise InputError(f"{rule} has the wildcards {listed}, not {', '.join(sorted(wildcards)) or 'none'}")
     try:
         job = Job(scripted[rule], DAG(workflow, rules=[scripted[rule]]), wildcards_dict=dict(wildcards))

@@ -102,17 +102,17 @@ def modules_digest(*names: str) -> str:
 
 def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> dict[str, Module]:
     """The named modules and those that they import, by name; those of `also` even if they cannot change an output."""
-    found: dict[str, Module] = {}
+    modules: dict[str, Module] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in found or not (_counts(name) or name in also) or (module := find(name)) is None:
+        if name in modules or not (_counts(name) or name in also) or (module := find(name)) is None:
             continue
-        found[name] = module
+        modules[name] = module
         waiting += source(module).modules
         if above := around(name):
             waiting.append(above)
-    return found
+    return modules
 
 
 def _counts(name: str) -> bool:
@@ -122,8 +122,8 @@ def _counts(name: str) -> bool:
 
 def _digest(modules: dict[str, Module], constants: Iterable[tuple[str, str]] = (), releases: Iterable[str] = ()) -> str:
     sources = [source(module) for module in modules.values()]
-    files = {module.file for module in modules.values()} | {file for one in sources for file in one.data}
-    of_config = {*constants, *(each for one in sources for each in one.constants)}
+    files = {module.file for module in modules.values()} | {file for each in sources for file in each.data}
+    of_config = {*constants, *(each for part in sources for each in part.constants)}
     digest = hashlib.sha256("\n".join(releases).encode())
     for module, name in sorted(each for each in of_config if each[0].split(".")[1:2] == ["config"]):
         if (read := find(module)) is not None:

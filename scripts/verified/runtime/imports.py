@@ -130,13 +130,13 @@ def _references(tree: ast.AST, package: str, named: bool) -> Iterator[tuple[str,
 def _beside(folder: Path) -> dict[str, list[Path]]:
     """Files other than Python's in a folder and, in a package of ours, in folders that are no packages, by name."""
     ours = any(folder.is_relative_to(package) for package in PACKAGES.values())
-    found: dict[str, list[Path]] = {}
+    files_of: dict[str, list[Path]] = {}
     for path in folder.iterdir():
         if path.is_file() and path.suffix not in (".py", ".pyc"):
-            found[path.name] = [path]
+            files_of[path.name] = [path]
         elif ours and path.is_dir() and path.name != "__pycache__" and not any(path.glob("*.py")):
-            found[path.name] = [file for file in path.rglob("*") if file.is_file()]
-    return found
+            files_of[path.name] = [file for file in path.rglob("*") if file.is_file()]
+    return files_of
 
 
 def _data(text: bytes, tree: ast.AST, folder: Path) -> list[Path]:

@@ -64,12 +64,12 @@ class PreviousOutput:
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """The known ones of `keys`; logs their number."""
-        wanted = list(keys)
-        found = self.videos.keys() & set(wanted)
-        if found:
-            count = sum(key in found for key in wanted)
-            log.info("%d of %d videos are taken as they were made before: %s", count, len(wanted), self._note)
-        return found
+        digests = list(keys)
+        hits = self.videos.keys() & set(digests)
+        if hits:
+            count = sum(key in hits for key in digests)
+            log.info("%d of %d videos are taken as they were made before: %s", count, len(digests), self._note)
+        return hits
 
     def keep(self, videos: Mapping[str, Any], link: bool = True) -> None:
         """Keep the current output for the next job, with notes on each video by its key.

@@ -60,11 +60,11 @@ def commit(project: Path) -> str:
 
 def versions(*packages: str) -> dict[str, str | None]:
     """Versions of installed packages; None for one that is not installed."""
-    found: dict[str, str | None] = dict.fromkeys(packages)
+    version_of: dict[str, str | None] = dict.fromkeys(packages)
     for package in packages:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            version_of[package] = metadata.version(package)
+    return version_of
 
 
 def _git(project: Path, *arguments: str) -> str:
@@ -109,9 +109,9 @@ def check_installed(package: str, files: Iterable[str | Path] = ()) -> None:
 
     Files without a digest of pip's are skipped: those of other folders, and of packages that it did not install.
     """
-    wanted = {Path(file).resolve() for file in files}
+    paths = {Path(file).resolve() for file in files}
     for file, digest in _recorded_digests(package).items():
-        if not wanted or file in wanted:
+        if not paths or file in paths:
             _compare(file, digest, f"install it again: pip install --force-reinstall --no-deps {package}")
 
 
@@ -132,9 +132,9 @@ def _recorded_digests(package: str) -> dict[Path, str]:
 
 @cache
 def _compare(file: Path, digest: str, remedy: str) -> None:
-    found = file_digest(file) if file.is_file() else "none"
-    if found != digest:
-        problem = f"not the file that was shipped: SHA-256 {found[:16]} instead of {digest[:16]}"
+    actual = file_digest(file) if file.is_file() else "none"
+    if actual != digest:
+        problem = f"not the file that was shipped: SHA-256 {actual[:16]} instead of {digest[:16]}"
         raise InputError(problem, file=file, remedy=remedy)
 
 

@@ -57,11 +57,11 @@ def check(path: str | os.PathLike[str], required: bool = False, remedy: str = ""
         path = path.resolve()
         owner, written = _find_record(path)
     if written is None:
-        if not (known := is_listed(path)) and not required:
+        if not (has_checksums := is_listed(path)) and not required:
             return
         own = f"if it is your own, move it out of {BUILT}/ and name it there; a run writes again what is gone"
         raise _refusal(
-            "has no checksums: no job that ended has written it", path, path, remedy or ("" if known else own)
+            "has no checksums: no job that ended has written it", path, path, remedy or ("" if has_checksums else own)
         )
     member = path.relative_to(owner).as_posix() if owner != path else ""
     if problem := _problem(owner, written, member):
@@ -228,7 +228,7 @@ def verify(folder: Path) -> tuple[int, list[Finding]]:
             findings[path] = Finding(path, "damaged", error.problem)
             continue
         count += len(records)
-        findings |= {path: found for path, record in records.items() if (found := _finding(path, record))}
+        findings |= {path: finding for path, record in records.items() if (finding := _finding(path, record))}
         homes |= {Path(*path.parts[:2]) for path, record in records.items() if record["rule"]}
     for home in sorted(homes):
         try:

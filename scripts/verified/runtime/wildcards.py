@@ -48,12 +48,12 @@ def shard_index(name: str) -> int:
 def group_by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
     """The rows of each shard, in their order; computed in one pass."""
     divided: list[list[Row]] = [[] for _ in range(shards)]
-    known: dict[str, int] = {}
+    shard_by_video: dict[str, int] = {}
     for row in rows:
         video = row["video"]
-        if video not in known:
-            known[video] = shard_of(video, shards)
-        divided[known[video]].append(row)
+        if video not in shard_by_video:
+            shard_by_video[video] = shard_of(video, shards)
+        divided[shard_by_video[video]].append(row)
     return divided
 
 

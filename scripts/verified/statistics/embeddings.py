@@ -41,12 +41,12 @@ def encode_lists(lists: Iterable[list[str]], source: str, threads: int = 1) -> t
     `source` is the model that `encode` loads. A list's vectors depend on the list alone: its batches are separate, as
     padding changes the last digit. A text of several lists has the vector of the first.
     """
-    known: dict[str, np.ndarray] = {}
+    by_text: dict[str, np.ndarray] = {}
     for captions in lists:
         texts = sorted(set(captions))
         vector_of = dict(zip(texts, encode(texts, source, threads)))
-        known |= {text: vector_of[text] for text in distinct(captions) if text not in known}
-    return list(known), np.stack([*known.values()]) if known else encode([], source, threads)
+        by_text |= {text: vector_of[text] for text in distinct(captions) if text not in by_text}
+    return list(by_text), np.stack([*by_text.values()]) if by_text else encode([], source, threads)
 
 
 def write_embeddings(

@@ -50,8 +50,8 @@ def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "langua
 
     Each distinct text is tagged once.
     """
-    given = Counter(texts)
-    counts = {text: times for text, times in given.items() if is_latin(text)}
+    by_text = Counter(texts)
+    counts = {text: times for text, times in by_text.items() if is_latin(text)}
     totals, vocabulary = Counter(captions=sum(counts.values())), set()
     progress = Progress(label, len(counts), "distinct captions")
     pipe = tagger.pipe(list(counts), n_process=processes if len(counts) >= FORK_FROM else 1, batch_size=256)
@@ -66,7 +66,7 @@ def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "langua
     progress.finish()
     return {
         "captions": totals["captions"],
-        "other_scripts": given.total() - totals["captions"],
+        "other_scripts": by_text.total() - totals["captions"],
         **{name: totals[name] for name in COUNTED},
         "vocabulary": sorted(vocabulary),
     }
@@ -78,11 +78,11 @@ def averages(tallies: Iterable[dict]) -> dict:
     Without any caption every figure is None.
     """
     tallies = list(tallies)
-    captions = sum(one["captions"] for one in tallies)
+    captions = sum(entry["captions"] for entry in tallies)
     if not captions:
         return {"captions": 0, "vocab": None, **dict.fromkeys(COUNTED)}
-    means = {name: sum(one[name] for one in tallies) / captions for name in COUNTED}
-    return {"captions": captions, "vocab": len(set().union(*(one["vocabulary"] for one in tallies))), **means}
+    means = {name: sum(entry[name] for entry in tallies) / captions for name in COUNTED}
+    return {"captions": captions, "vocab": len(set().union(*(entry["vocabulary"] for entry in tallies))), **means}
 
 
 def measure_lists(lists: Iterable[tuple[str, list[str]]], tagger, processes: int = 1) -> dict:

@@ -65,7 +65,7 @@ def spans(rows: list[dict]) -> dict:
     duration = np.array([row["duration"] for row in rows], np.float64)
     length = end - start
     clamped = np.minimum(end, duration) - np.minimum(start, duration)
-    known = duration > 0
+    mask = duration > 0
     edges = np.arange(0, length.max() + SPAN_BIN_SECONDS, SPAN_BIN_SECONDS)
     return {
         "captions": len(rows),
@@ -77,9 +77,9 @@ def spans(rows: list[dict]) -> dict:
         "longest_seconds": float(length.max()),
         "past_end": int((end > duration).sum()),
         "length_seconds": {"edges": edges.tolist(), "counts": np.histogram(length, edges)[0].tolist()},
-        "start": _positions(start[known] / duration[known]),
-        "end": _positions(end[known] / duration[known]),
-        "share": _positions(length[known] / duration[known]),
+        "start": _positions(start[mask] / duration[mask]),
+        "end": _positions(end[mask] / duration[mask]),
+        "share": _positions(length[mask] / duration[mask]),
     }
 
 

@@ -57,9 +57,9 @@ def ratio_row(check: str, parts: np.ndarray, unit: str, aim: Aim = None) -> dict
     parts = parts[parts[:, 1] > 0]
     if not len(parts):
         return row(check, np.nan, np.nan, np.nan, 0, unit, aim)
-    found = share_interval(parts[:, 0], parts[:, 1])
-    bounds = float(found.low), float(found.high)
-    return {**row(check, float(found.value), *bounds, int(parts[:, 1].sum()), unit, aim), "share": True}
+    share = share_interval(parts[:, 0], parts[:, 1])
+    bounds = float(share.low), float(share.high)
+    return {**row(check, float(share.value), *bounds, int(parts[:, 1].sum()), unit, aim), "share": True}
 
 
 def cut_recall(truth: list[dict], index: list[dict], segments: int, fps: float) -> dict:
@@ -106,12 +106,12 @@ def caption_accuracy(truth: list[dict], captions: list[dict]) -> list[dict]:
     true_facts = {event["desc_id"]: _accepted_values(event["facts"]) for video in truth for event in video["events"]}
     counts: dict[int, dict[str, list[int]]] = {}
     for caption in captions:
-        known = true_facts[caption["desc_id"]]
+        facts = true_facts[caption["desc_id"]]
         tally = counts.setdefault(caption["desc_id"], {})
         for attribute, value in attributes_of(caption["caption"]).items():
-            if attribute in known:
+            if attribute in facts:
                 hits = tally.setdefault(attribute, [0, 0])
-                hits[0] += value in known[attribute]
+                hits[0] += value in facts[attribute]
                 hits[1] += 1
     rows = []
     for kind, attributes in (("static", STATIC), ("dynamic", DYNAMIC)):
@@ -160,8 +160,8 @@ def evaluator_auroc(scores: list[dict], corrupted: list[dict], resamples: int, s
         values = np.array([score for score, _, _ in graded])
         faithful = np.array([perturbation is None for _, _, perturbation in graded], dtype=bool)
         units = np.array([unit for _, unit, _ in graded])
-        known = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else None
-        area, low, high = known or (np.nan, np.nan, np.nan)
+        interval = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else None
+        area, low, high = interval or (np.nan, np.nan, np.nan)
         check = f"evaluator AUROC, faithful against corrupted {caption_type}"
         rows.append(row(check, area, low, high, len(graded), "captions", aim))
     return rows
@@ -214,21 +214,21 @@ def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -
     rows = []
     for share in REVIEWED:
         first = {row["desc_id"] for row in ranked[: round(share * len(ranked))]}
-        found = [
+        trials = [
             (row["desc_id"] in first, 1)
             for row in chosen
             if (row["desc_id"], row["fig_desc_type"], row["fig_desc"]) in false
         ]
         check = f"false chosen captions met by reviewing the {share:.0%} of lowest score"
-        rows.append(ratio_row(check, np.array(found), "false captions"))
+        rows.append(ratio_row(check, np.array(trials), "false captions"))
     return rows
 
 
 def recall_difference(check: str, first: PerQuery, second: PerQuery, name: str, aim: Aim = None) -> dict:
     """Difference in recall `name` (TASK/METRIC) in points between all trainings of two models, on the same queries."""
-    found = compare_paired(100 * first.values[name], 100 * second.values[name], first.video)
-    check = f"{check}, {name}{f', {found.trainings} trainings each' if (found.trainings or 0) > 1 else ''}"
-    return row(check, found.value, found.low, found.high, len(first.video), "queries", aim, found.trainings)
+    test = compare_paired(100 * first.values[name], 100 * second.values[name], first.video)
+    check = f"{check}, {name}{f', {test.trainings} trainings each' if (test.trainings or 0) > 1 else ''}"
+    return row(check, test.value, test.low, test.high, len(first.video), "queries", aim, test.trainings)
 
 
 def many_to_many_ratio(many_to_many: dict) -> dict:

@@ -114,6 +114,6 @@ def clips_of(
     if missing := sorted(by_video.keys() - paths.keys()):
         raise InputError(f"video {missing[0]} is not in the corpus", remedy="build the annotations again")
     clips: dict[int, bytes] = {}
-    for video, wanted in by_video.items():
-        clips |= cut(paths[video], wanted, side)
+    for video, own in by_video.items():
+        clips |= cut(paths[video], own, side)
     return clips

@@ -154,26 +154,26 @@ class Decoder:
         at = (self.claimed_end + (self._origin or 0.0)) / (base or 1)
         # A file may end before its index does, such as half a download.
         at = min((entry.timestamp for entry in entries if entry.pos + entry.size > size), default=at)
-        last, shown = -math.inf, 0.0
+        last, length = -math.inf, 0.0
         for stamp in (round(at), 0):  # from the start if a container is not seekable
             with contextlib.suppress(FFmpegError, OSError):
                 self._container.seek(stamp, stream=self.stream)
             with contextlib.suppress(FFmpegError, OSError):
                 for packet in self._container.demux(self.stream):
                     if packet.size and not packet.is_discard and self._time_of(packet) > last:
-                        last, shown = self._time_of(packet), _seconds(packet.duration, base) or 0.0
+                        last, length = self._time_of(packet), _seconds(packet.duration, base) or 0.0
             if last >= 0:
-                return self.end_of(last, shown)
+                return self.end_of(last, length)
         return self.claimed_end
 
-    def end_of(self, time: float, shown: float) -> float:
-        """The time at which a video's last frame, shown at `time` for `shown` seconds by its stamp, is off the screen.
+    def end_of(self, time: float, length: float) -> float:
+        """The time at which a video's last frame, shown at `time` for `length` seconds by its stamp, is off the screen.
 
         That stamp is the least reliable of all, as broken muxers write minutes there: a long one must match the header.
         """
         frame = 1 / self.nominal_rate
-        usual = 0 < shown < USUAL_FRAMES * frame
-        return time + (shown if usual or (shown > 0 and abs(time + shown - self.claimed_end) < frame) else frame)
+        usual = 0 < length < USUAL_FRAMES * frame
+        return time + (length if usual or (length > 0 and abs(time + length - self.claimed_end) < frame) else frame)
 
     def __iter__(self) -> Iterator[TimedFrame]:
         # Ticks are the stream's: frames given out at the end of the stream do not say so themselves.
@@ -257,8 +257,8 @@ class Decoder:
         used.
         """
         if self._index is None:
-            known = not INDEXED.isdisjoint(self._container.format.name.split(","))
-            self._index = _read_index(self.stream, self._first) if known else NO_INDEX
+            has_index = not INDEXED.isdisjoint(self._container.format.name.split(","))
+            self._index = _read_index(self.stream, self._first) if has_index else NO_INDEX
         first = bisect.bisect_right(self._index.keys, self._reached + MARGIN)
         last = bisect.bisect_right(self._index.keys, self.needed + SAME)
         if first >= last or not self._stamped:

@@ -114,13 +114,13 @@ def read_frames(
 
     Times before the first frame show the first, times after the end the last. Raises VideoError for an unusable file.
     """
-    wanted = np.asarray(times, np.float64)
-    if not wanted.size:
+    seconds = np.asarray(times, np.float64)
+    if not seconds.size:
         raise ValueError("no times given")
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
-    ordered = np.unique(np.concatenate([[0.0], np.maximum(wanted, 0.0)]))
+    ordered = np.unique(np.concatenate([[0.0], np.maximum(seconds, 0.0)]))
     span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size, threads))
-    indices: list[int] = np.searchsorted(ordered, np.maximum(wanted, 0.0)).tolist()
+    indices: list[int] = np.searchsorted(ordered, np.maximum(seconds, 0.0)).tolist()
     return np.stack([span.frames[index] for index in indices]), np.array([span.shown[index] for index in indices])
 
 

@@ -43,7 +43,7 @@ def summarise(answers: list[dict], key: Mapping, raters: int | None = None) -> d
     matrices = {grade: matrix[:, complete] for grade, matrix in whole.items()}
     values = {grade: np.nanmedian(matrix, axis=0) for grade, matrix in matrices.items()}
     everything = np.ones(len(types), dtype=bool)
-    wanted = {
+    measures = {
         "R_s_percent": (100 * values["statics"], types == "statics"),
         "S_statics": (values["accuracy"], types == "statics"),
         "R_d_percent": (100 * values["dynamics"], types == "dynamics"),
@@ -60,8 +60,8 @@ def summarise(answers: list[dict], key: Mapping, raters: int | None = None) -> d
         "left_out": [row["question"] for row, enough in zip(key["questions"], complete) if not enough],
         "answers": int((~np.isnan(matrices[GRADES[0]])).sum()),
         "measures": {
-            name: _measure(of[counted], *((0, 100) if name.endswith("percent") else (1, 5)))
-            for name, (of, counted) in wanted.items()
+            name: _measure(grades[counted], *((0, 100) if name.endswith("percent") else (1, 5)))
+            for name, (grades, counted) in measures.items()
         },
         "agreement": {grade: _agreement(matrices[grade], LEVELS[grade], key["seed"]) for grade in GRADES},
     }
@@ -71,8 +71,8 @@ def _measure(values: np.ndarray, least: float, most: float) -> dict:
     """Mean of grades from `least` to `most` and its interval; None without captions, no bounds for a single one."""
     numbers = dict.fromkeys(("value", "low", "high"))
     if len(values):
-        found = mean_interval((values - least)[None, :, None], range(len(values)), top=most - least)
-        numbers = {name: float(getattr(found, name)[0]) + least for name in numbers}
+        interval = mean_interval((values - least)[None, :, None], range(len(values)), top=most - least)
+        numbers = {name: float(getattr(interval, name)[0]) + least for name in numbers}
     return {name: None if number is None or np.isnan(number) else number for name, number in numbers.items()} | {
         "captions": len(values)
     }

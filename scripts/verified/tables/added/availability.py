@@ -49,7 +49,7 @@ def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
         if key[0] in published
     ]
     if recalls:
-        pairs = [f"{task} {metric}{of}" for task, metric in METRICS for of in (" at hand", " of all")]
+        pairs = [f"{task} {metric}{suffix}" for task, metric in METRICS for suffix in (" at hand", " of all")]
         note = "Means over seeds. Of all: each published query that could not be asked counts as missed."
         header = ("Data set", "Method", "Train", "Test", "Queries", "Queries published", *pairs)
         tables.append(Table("availability-recall", "recall and missing videos", header, recalls, (note,)))

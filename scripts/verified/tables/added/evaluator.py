@@ -46,20 +46,20 @@ def evaluator_table(settings: Shown, validations: list[str], ablations: list[str
     """
     configured = f"hard_negatives {settings.evaluator.hard_negatives}"
     rows = [row for path in ablations for row in read_json(path)]
-    known = {(row["dataset"], row["set"]) for row in rows}
+    sets = {(row["dataset"], row["set"]) for row in rows}
     for path in validations:
         validation = read_json(path)
         for name, values in validation["sets"].items():
-            if (validation["dataset"], name) not in known:
+            if (validation["dataset"], name) not in sets:
                 rows.append({"dataset": validation["dataset"], "set": name, "variant": configured, **values["auroc"]})
     rows.sort(key=lambda row: (row["dataset"], _rank(row["set"], SETS), _rank(row["variant"], VARIANTS)))
     lines = [_line(settings.datasets[row["dataset"]].title, row) for row in rows]
     return Table("evaluator", "faithful captions told from perturbed ones", HEADER, lines, digits=3)
 
 
-def _rank(name: str, known: dict) -> tuple[int, str]:
+def _rank(name: str, order: dict) -> tuple[int, str]:
     """Known names in their order, others behind them by name."""
-    return (list(known).index(name) if name in known else len(known)), name
+    return (list(order).index(name) if name in order else len(order)), name
 
 
 def _line(title: str, row: dict) -> list[Value]:
