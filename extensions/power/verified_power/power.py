@@ -74,7 +74,7 @@ def guess(
 
     recall: share of queries that both answer; spread: standard deviation of that over trainings, as a share;
     correlation: of the answers of one training to two queries of one video; agreement: of the answers of two trainings
-    to one query; related: share of a model's lasting answers that the other has as well. Raises InputError for a spread
+    to one query; related: of the two models' answers, averaged over many trainings. Raises InputError for a spread
     that no such answers can have.
     """
     answers = recall * (1 - recall)

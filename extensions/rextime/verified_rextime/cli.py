@@ -76,7 +76,7 @@ def questions(arguments: argparse.Namespace) -> int:
     option("files", nargs="+", metavar="FILE", help="files that they exported"),
     folder("--key", "key.json of the pages", required=True, metavar="KEY.JSON"),
     output("where the results go (default: the folder of the key)", metavar="FOLDER"),
-    option("--questions", metavar="FILE", help="the questions (JSONL), to write anew with what people marked"),
+    option("--questions", metavar="FILE", help="the questions (JSONL), to write again with people's spans"),
     example="verified rextime collect returned/*.json --key pages/key.json    # of your annotators",
     page="extensions/rextime/README.md",
 )

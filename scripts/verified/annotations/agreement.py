@@ -27,7 +27,7 @@ TEXTS_AT_ONCE = 64
 FRAMES_AT_ONCE = 4
 """So few that the packaged encoder's maps are small enough for glibc to keep their memory (`runtime.job`)."""
 LONGEST_THING = 3
-"""Words of the longest thing that is looked for in a caption."""
+"""Most words that the name of a thing in a caption can have."""
 
 
 def agreement(

@@ -175,7 +175,7 @@ def check_model(arguments: argparse.Namespace) -> int:
         "--option",
         nargs="*",
         metavar="NAME=VALUE",
-        help="what tensors do not show: heads=8; of umt: frames=20",
+        help="settings that tensors do not tell: heads=8; for umt: frames=20",
     ),
     example="verified import xml model.ckpt --output weights/xml.safetensors    # your checkpoint",
     page="docs/own-corpus.md",

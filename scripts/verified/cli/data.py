@@ -10,7 +10,7 @@ from verified.errors import InputError
 from verified.export.forms import FORMS, RUN_FORMS
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
-"""How a feature file begins."""
+"""The first bytes of a feature file."""
 ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile"), ("videos_file",)
 
 

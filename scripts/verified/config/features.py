@@ -20,7 +20,7 @@ OF_BOTH = ("batch", "gpu", "threads")
 OF_VIDEO = (*OF_BOTH, "fps", "precision", "video_backbone", "video_revision")
 """Fields of `Features` that video features depend on."""
 OF_TEXT = (*OF_BOTH, "text_encoder", "text_revision")
-"""Those of text features."""
+"""Fields of `Features` that text features depend on."""
 
 
 class Features(Section):

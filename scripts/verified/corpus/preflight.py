@@ -195,7 +195,7 @@ def has_clip(row: dict) -> bool:
 
 
 class HeaderClaims(NamedTuple):
-    """What a video's header claims: frames per second, and its length in seconds, 0 if it gives none.
+    """Frames per second and length in seconds by a video's header, 0 if it states none.
 
     `seconds` is less than `claimed` if the file is truncated.
     """

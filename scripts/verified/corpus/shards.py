@@ -220,7 +220,7 @@ class VideoStates(Memory):
 
 @cache
 def video_states() -> VideoStates:
-    """Those of this process."""
+    """The video states of this process."""
     return VideoStates()
 
 

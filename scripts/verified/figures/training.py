@@ -47,7 +47,7 @@ def draw_retrieval(logs: Mapping[tuple[str, str], list[dict]], paths: Iterable[s
             for (model, trained), records in logs.items()
             for row in records
         ]
-        summary = f"Loss, and what {', '.join(models)} are selected by, over epochs"
+        summary = f"Loss, and the selection metric of {', '.join(models)}, over epochs"
         figure.describe(summary, ("model", "trained on", "epoch", "loss", "selection"), rows)
 
 

@@ -51,7 +51,7 @@ def _describe(figure: Sheet, graded: dict) -> None:
         f"{kind} {area['value']:.3f}" for kind, area in graded["auroc"].items() if area["value"] is not None
     )
     summary = (
-        f"Scores of faithful and perturbed captions, calibration, and what a threshold buys. AUROC: {areas or 'none'}"
+        f"Scores of faithful and perturbed captions, calibration, and precision by threshold. AUROC: {areas or 'none'}"
     )
     figure.describe(summary, ("of", "from, or x", "to, or y", "captions"), rows)
 

@@ -238,7 +238,7 @@ class Ledger:
         return [{**dict(zip(groups, group)), **sums[group]} for group in sorted(sums)]
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with a ledger, one line each."""
+        """The faults of a ledger, one line each."""
         for key in self._index:
             self._row(key)
         yield from self.damaged_lines()

@@ -49,7 +49,7 @@ KINDS: tuple[tuple[tuple[str, ...], Callable[[Any], bool]], ...] = (
 
 
 def parts_of(request: Request, media: Iterable[str], model: str, revision: str) -> dict[str, str]:
-    """What identifies a call, as the ledger's columns hold it; `media` are digests of its images or of its clip."""
+    """The columns of the ledger that identify a call; `media` are digests of its images or of its clip."""
     drawn = request.sampling
     return {
         "task": request.task,
@@ -105,7 +105,7 @@ def is_answer(row: Mapping[str, Any]) -> bool:
 
 
 def faults_of(row: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with one call, in words; nothing where it is as a run writes it."""
+    """The faults of one call, in words; none if it is as a run writes it."""
     for names, is_fit in KINDS:
         for name in names:
             if not is_fit(value := row.get(name)):
@@ -155,7 +155,7 @@ def key_in(line: bytes) -> bytes:
 
 
 def value_of(line: bytes) -> object:
-    """What a whole line holds."""
+    """The content of a whole line."""
     return json.loads(line[9:])
 
 
@@ -208,7 +208,7 @@ class Part:
 
 
 def explain(error: OSError, path: Path) -> InputError:
-    """What an error of the file system means for the person whose run it stops."""
+    """Explain an error of the file system to the person whose run it stops."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return InputError(
             "the disk is full; nothing recorded so far is lost",

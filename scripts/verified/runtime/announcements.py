@@ -42,5 +42,5 @@ def announce_latency(seconds: int) -> None:
 
 
 def temporary_outputs(rule: str, outputs: list[str]) -> list[str]:
-    """Those of a job's outputs that the run will remove."""
+    """The outputs of a job that the run will remove."""
     return [outputs[index] for index in json.loads(os.environ.get(TEMPORARY, "{}")).get(rule, ())]

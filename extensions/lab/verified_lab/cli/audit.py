@@ -17,7 +17,7 @@ from verified.errors import InputError
     several(
         "--runs",
         metavar="[SPLIT=]RUN",
-        help="what grounders answer: submissions with SVMR lists, or folders of trainings. SPLIT is the name of the"
+        help="answers of grounders: submissions with SVMR lists, or folders of trainings. SPLIT is the name of the"
         " file that they answer, without its ending (default: the last file)",
     ),
     folder("--videos", "folder of the videos, among which copies are found", metavar="FOLDER"),

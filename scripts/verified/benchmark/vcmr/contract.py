@@ -147,8 +147,7 @@ def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 class PublishedCode:
-    """What the authors' code does in its own way, so that their figures come out; a model of one's own leaves it all as
-    it is here."""
+    """Habits of the authors' code, that their figures rest on; a model of your own leaves them as they are here."""
 
     label: ClassVar[Callable[[float, float, float, int], tuple[int, int]]] = staticmethod(inclusive_end)
     """Start and end clip of a moment: one of the functions of this module."""

@@ -38,11 +38,11 @@ class Evaluation:
     """Metrics in percent, and notes for their reader."""
 
     metrics: dict[str, dict[str, float | str]]
-    """Those of the TVR evaluator, under its names."""
+    """Metrics of the TVR evaluator, under its names."""
     extra: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Those that the TVR evaluator has not, such as mIoU, by task."""
+    """Metrics that the TVR evaluator lacks, such as mIoU, by task."""
     intervals: dict[str, dict[str, dict[str, float | None]]] = field(default_factory=dict)
-    """Of all of these by task, ``low`` and ``high``: 95 % interval over videos, with all of their queries."""
+    """``low`` and ``high`` of each metric by task: 95 % interval over videos, with all of their queries."""
     queries: int = 0
     videos: int = 0
     notes: list[str] = field(default_factory=list)

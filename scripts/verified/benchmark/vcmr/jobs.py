@@ -90,7 +90,7 @@ def held_out_share(settings: Config, dataset: str) -> float:
 
 
 def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Those of `runs` (model, trained on, tested on) that the data set's source has captions and features for.
+    """Select the `runs` (model, trained on, tested on) that the data set's source has captions and features for.
 
     Where it has coarse captions alone, each model is trained and tested on these.
     """
