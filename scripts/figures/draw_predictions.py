@@ -11,5 +11,5 @@ with job(snakemake):
     ranked = {"COG": read_predictions(inputs.coarse, threshold), "FIG": read_predictions(inputs.fine, threshold)}
     query = choose_query(read_jsonl(inputs.annotations), ranked["COG"], ranked["FIG"], snakemake.params.seed)
     videos = {row["video"]: row for row in read_jsonl(inputs.videos)}
-    shown = {name: predictions.get(query["desc_id"], []) for name, predictions in ranked.items()}
-    draw_predictions(query, shown, videos, snakemake.output)
+    lists = {name: predictions.get(query["desc_id"], []) for name, predictions in ranked.items()}
+    draw_predictions(query, lists, videos, snakemake.output)

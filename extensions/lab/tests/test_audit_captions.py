@@ -45,7 +45,8 @@ def flagged(folder, tagger, **splits) -> dict[str, list[int]]:
     captions = read_release(folder / f"{name}.jsonl" for name in splits)
     found = audit_captions(captions, encode, tagger)
     return {
-        f"{one.question}/{one.name}": [captions[number].row["desc_id"] for number in sorted(one.found)] for one in found
+        f"{one.question}/{one.name}": [captions[number].row["desc_id"] for number in sorted(one.details)]
+        for one in found
     }
 
 
@@ -100,7 +101,7 @@ def test_spans_and_scores_are_compared_within_their_data_set(tmp_path, tagger):
         write_fig(tmp_path / folder / "test.jsonl", own)
     captions = read_release(tmp_path / folder / "test.jsonl" for folder in ("first", "second"))
     findings = audit_captions(captions, encode, tagger)
-    found = {f"{one.question}/{one.name}": sorted(one.found) for one in findings}
+    found = {f"{one.question}/{one.name}": sorted(one.details) for one in findings}
     assert found["spans/outside"] == [3, 5, 11, 13] and found["spans/outside_by_1_s"] == [5, 11, 13]
     assert found["spans/starts_after_the_end"] == [11] and found["spans/no_length"] == [13]
     assert found["scores/tie_in_file"] == [2, 5] and found["scores/tie_in_video"] == []

@@ -1,7 +1,7 @@
 """Questions on the captions of a release, from their text, times and scores alone; no video is looked at.
 
 Captions come in FIG's form, one file a split; files of one folder are the splits of one data set. A finding flags
-captions out of those that it applies to (`Finding.of`), with the words that it rests on.
+captions out of those that it applies to (`Finding.scope`), with the words that it rests on.
 """
 
 import re
@@ -124,20 +124,20 @@ class Finding:
     question: str
     """One of `QUESTIONS`."""
     name: str
-    found: Mapping[int, str]
-    of: Sequence[int]
+    details: Mapping[int, str]
+    scope: Sequence[int]
     """Places of all captions that it applies to."""
 
 
 def read_release(files: Iterable[Path]) -> list[Caption]:
     """Captions of files in the order given. Raises InputError for a file that is not in FIG's form, and for two files
     of one name in one folder."""
-    captions, seen = [], set()
+    captions, places = [], set()
     for path in files:
         place = path.resolve()
-        if place in seen:
+        if place in places:
             raise InputError("is given twice", file=path, remedy="name each split once")
-        seen.add(place)
+        places.add(place)
         captions += [
             Caption(place.parent.name, path.stem, number, row) for number, row in enumerate(read_fig(path), start=1)
         ]
@@ -172,37 +172,37 @@ def _by_dataset(captions: Sequence[Caption], find: Callable[[list[int]], Iterabl
         places[caption.dataset].append(number)
     parts: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for own in places.values():
-        for one in find(own):
-            parts[one.question, one.name].append(one)
+        for finding in find(own):
+            parts[finding.question, finding.name].append(finding)
     for (question, name), several in parts.items():
-        found = {number: words for one in several for number, words in one.found.items()}
-        yield Finding(question, name, found, [number for one in several for number in one.of])
+        details = {number: words for finding in several for number, words in finding.details.items()}
+        yield Finding(question, name, details, [number for finding in several for number in finding.scope])
 
 
 def _form(
     fine: Sequence[str], coarse: Sequence[str], tagged: Sequence[Any], latin: Sequence[int], common: set[str]
 ) -> Iterator[Finding]:
-    found: dict[str, dict[int, str]] = {name: {} for name in (*TALK, "other_lint", *SAID)}
+    details: dict[str, dict[int, str]] = {name: {} for name in (*TALK, "other_lint", *SAID)}
     for number, (caption, other) in enumerate(zip(fine, coarse)):
         for check, detail in caption_findings(caption, other):
             words = detail.removesuffix(f" in: {caption}") if check in TALK else check
-            found[check if check in TALK else "other_lint"].setdefault(number, words)
+            details[check if check in TALK else "other_lint"].setdefault(number, words)
         for name, pattern in SAID.items():
             said = [match[0] for match in pattern.finditer(caption)]
             if said := [words for words in said if words.split()[-1].lower() not in other.lower()]:
-                found[name][number] = said[0]
-    found["cut"], found["no_common_word"] = {}, {}
+                details[name][number] = said[0]
+    details["cut"], details["no_common_word"] = {}, {}
     for number, (caption, document) in enumerate(zip(fine, tagged)):
         if not is_latin(caption):
-            found["no_common_word"][number] = "script"
+            details["no_common_word"][number] = "script"
             continue
         words = [token for token in document if not token.is_space]
         last = next((token for token in reversed(words) if token.is_alpha), words[-1])
         if last.lower_ in HANGING or words[-1].text == ",":
-            found["cut"][number] = last.text
+            details["cut"][number] = last.text
         if length_in_words(caption) >= 6 and not common & {token.lower_ for token in words}:
-            found["no_common_word"][number] = ""
-    for name, flagged in found.items():
+            details["no_common_word"][number] = ""
+    for name, flagged in details.items():
         yield Finding("form", name, flagged, latin if name == "cut" else range(len(fine)))
 
 
@@ -221,9 +221,9 @@ def _alike(
     near = alike(
         audited, lambda texts: np.stack([vector_of[text] for text in texts]), limits.distance, limits.same_span
     )
-    for one in near:
-        twin = re.match(r"query (\d+)", one.detail)
-        checks[one.check][int(one.id)] = f"as {captions[int(twin[1])].row['desc_id']}" if twin else ""
+    for finding in near:
+        twin = re.match(r"query (\d+)", finding.detail)
+        checks[finding.check][int(finding.id)] = f"as {captions[int(twin[1])].row['desc_id']}" if twin else ""
     settings = Statistics()
     labels = dbscan(units[places], settings.distance, settings.min_samples)
     classes: dict[int, list[int]] = defaultdict(list)
@@ -236,7 +236,7 @@ def _alike(
         if len({captions[each].row["video"] for each in members}) > 1
         for number in members
     }
-    yield from (Finding("alike", name, found, places) for name, found in checks.items())
+    yield from (Finding("alike", name, details, places) for name, details in checks.items())
     yield Finding("alike", "fits_other_videos", over, places)
 
 
@@ -245,14 +245,14 @@ def _splits(captions: Sequence[Caption], places: list[int], units: np.ndarray) -
     later = [number for number in places if captions[number].split != splits[0]]
     if not later:
         return
-    found: dict[str, dict[int, str]] = {name: {} for name in ("same_words", "near", "same_coarse", "same_video")}
+    details: dict[str, dict[int, str]] = {name: {} for name in ("same_words", "near", "same_coarse", "same_video")}
     for key, name in (("fig_desc", "same_words"), ("cog_desc", "same_coarse")):
         first: dict[str, int] = {}
         for number in places:
             caption = captions[number]
             twin = first.setdefault(same(caption.row[key]), number)
             if captions[twin].split != caption.split:
-                found[name][number] = f"as {captions[twin].row['desc_id']}"
+                details[name][number] = f"as {captions[twin].row['desc_id']}"
     for split in splits[1:]:
         earlier = [n for n in places if splits.index(captions[n].split) < splits.index(split)]
         own = [n for n in places if captions[n].split == split]
@@ -261,21 +261,21 @@ def _splits(captions: Sequence[Caption], places: list[int], units: np.ndarray) -
             cosines = units[part] @ units[earlier].T
             for number, nearest, cosine in zip(part, cosines.argmax(axis=1), cosines.max(axis=1)):
                 if 1 - cosine <= Audit().distance:
-                    found["near"][number] = f"as {captions[earlier[nearest]].row['desc_id']}"
-    for one in leaks(_audited(captions, places), {}):
-        found["same_video"][int(one.id)] = one.detail
-    yield from (Finding("splits", name, flagged, later) for name, flagged in found.items())
+                    details["near"][number] = f"as {captions[earlier[nearest]].row['desc_id']}"
+    for finding in leaks(_audited(captions, places), {}):
+        details["same_video"][int(finding.id)] = finding.detail
+    yield from (Finding("splits", name, flagged, later) for name, flagged in details.items())
 
 
 def _spans(captions: Sequence[Caption], places: list[int]) -> Iterator[Finding]:
     audited = _audited(captions, places)
     for name, tolerance in (("outside", 0.0), ("outside_by_1_s", 1.0)):
-        found = {int(one.id): one.detail for one in outside(audited, tolerance)}
-        yield Finding("spans", name, found, places)
+        details = {int(finding.id): finding.detail for finding in outside(audited, tolerance)}
+        yield Finding("spans", name, details, places)
     _, dropped, _ = moments_of((captions[number].row for number in places), "")
     for reason in ("no-length", "starts-after-the-end"):
-        found = {places[one["row"] - 1]: reason for one in dropped if one["reason"] == reason}
-        yield Finding("spans", reason.replace("-", "_"), found, places)
+        details = {places[row["row"] - 1]: reason for row in dropped if row["reason"] == reason}
+        yield Finding("spans", reason.replace("-", "_"), details, places)
 
 
 def _words(fine: Sequence[Any], coarse: Sequence[Any], latin: Sequence[int]) -> Iterator[Finding]:
@@ -284,10 +284,10 @@ def _words(fine: Sequence[Any], coarse: Sequence[Any], latin: Sequence[int]) -> 
     lost: dict[str, dict[int, str]] = {"nouns": {}, "verbs": {}}
     has: dict[str, list[int]] = {"nouns": [], "verbs": []}
     for number in latin:
-        known, said = (_lemmas(documents[number]) for documents in (coarse, fine))
+        base, said = (_lemmas(documents[number]) for documents in (coarse, fine))
         added: dict[str, list[str]] = {"thing": [], "action": []}
         for token in fine[number]:
-            if token.pos_ in CONTENT and not _lemmas([token]) & (known | STATIVE | ALIKE[0]):
+            if token.pos_ in CONTENT and not _lemmas([token]) & (base | STATIVE | ALIKE[0]):
                 added[CONTENT[token.pos_]].append(token.lemma_.lower())
         name = ("neither", "things_only", "actions_only", "both")[bool(added["thing"]) + 2 * bool(added["action"])]
         kinds[name][number] = ", ".join(dict.fromkeys(added["thing"] + added["action"]))
@@ -298,8 +298,8 @@ def _words(fine: Sequence[Any], coarse: Sequence[Any], latin: Sequence[int]) -> 
             has[part].append(number)
             if gone := [token.lemma_.lower() for token in words if not _lemmas([token]) & said]:
                 lost[part][number] = ", ".join(dict.fromkeys(gone))
-    yield from (Finding("types", name, found, latin) for name, found in kinds.items())
-    yield from (Finding("lost", name, found, has[name]) for name, found in lost.items())
+    yield from (Finding("types", name, details, latin) for name, details in kinds.items())
+    yield from (Finding("lost", name, details, has[name]) for name, details in lost.items())
 
 
 def _lemmas(tokens: Iterable[Any]) -> set[str]:
@@ -317,10 +317,10 @@ def lowest_tenth(captions: Sequence[Caption], places: Iterable[int]) -> set[int]
 
 def _scores(captions: Sequence[Caption], places: list[int]) -> Iterator[Finding]:
     score = {number: float(captions[number].row["fig_desc_score"]) for number in places}
-    for name, key in (("tie_in_file", lambda one: one.split), ("tie_in_video", lambda one: one.video)):
+    for name, key in (("tie_in_file", lambda caption: caption.split), ("tie_in_video", lambda caption: caption.video)):
         counts = Counter((key(captions[number]), score[number]) for number in places)
-        found = {number: str(score[number]) for number in places if counts[key(captions[number]), score[number]] > 1}
-        yield Finding("scores", name, found, places)
+        details = {number: str(score[number]) for number in places if counts[key(captions[number]), score[number]] > 1}
+        yield Finding("scores", name, details, places)
     below = {number: str(score[number]) for number in places if score[number] < 0}
     yield Finding("scores", "below_0", below, places)
 
@@ -334,15 +334,17 @@ def tables(captions: Sequence[Caption], findings: Sequence[Finding], checked: Ma
     made = []
     for question, title in QUESTIONS.items():
         rows = []
-        for one in findings:
-            if one.question != question:
+        for finding in findings:
+            if finding.question != question:
                 continue
             shares, ids = [], []
             for name in datasets:
-                shares.append(_share(captions, one.found, _within(captions, one.of, name)))
-                ids += [captions[number].row["desc_id"] for number in _within(captions, one.found, name)[:SHOWN_IDS]]
-            right = checked.get(f"{question}/{one.name}")
-            rows.append((one.name, len(one.found), *shares, ", ".join(map(str, ids)), _precision(right)))
+                shares.append(_share(captions, finding.details, _within(captions, finding.scope, name)))
+                ids += [
+                    captions[number].row["desc_id"] for number in _within(captions, finding.details, name)[:SHOWN_IDS]
+                ]
+            right = checked.get(f"{question}/{finding.name}")
+            rows.append((finding.name, len(finding.details), *shares, ", ".join(map(str, ids)), _precision(right)))
         if rows:
             header = ("Finding", "Captions", *datasets, "Ids", "Rightly")
             made.append(Table(question, title, header, rows, (NOTE,)))
@@ -363,12 +365,12 @@ def _precision(right: Sequence[bool] | None) -> str | None:
     return f"{sum(right)} of {len(right)}" if right else None
 
 
-def _share(captions: Sequence[Caption], found: Iterable[int], of: Sequence[int]) -> Value:
-    if not of:
+def _share(captions: Sequence[Caption], numbers: Iterable[int], places: Sequence[int]) -> Value:
+    if not places:
         return None
-    flagged = set(found)
+    flagged = set(numbers)
     hits, trials = Counter(), Counter()
-    for number in of:
+    for number in places:
         trials[captions[number].video] += 1
         hits[captions[number].video] += number in flagged
     got = share_interval(np.array([hits[video] for video in trials]), np.array(list(trials.values())))
@@ -379,7 +381,7 @@ def _share(captions: Sequence[Caption], found: Iterable[int], of: Sequence[int])
 def _distribution(captions: Sequence[Caption], findings: Sequence[Finding], datasets: Sequence[str]) -> Table:
     rows = []
     groups = [("all", range(len(captions)))] + [
-        (one.name, list(one.found)) for one in findings if one.question == "types"
+        (finding.name, list(finding.details)) for finding in findings if finding.question == "types"
     ]
     for name in datasets:
         for kind, places in groups:
@@ -402,11 +404,14 @@ def _lowest(captions: Sequence[Caption], findings: Sequence[Finding], datasets: 
     }
     rows = [
         (
-            f"{one.question}: {one.name}",
-            *(_share(captions, one.found, [n for n in one.of if (n in low) == inside]) for inside in (True, False)),
+            f"{finding.question}: {finding.name}",
+            *(
+                _share(captions, finding.details, [n for n in finding.scope if (n in low) == inside])
+                for inside in (True, False)
+            ),
         )
-        for one in findings
-        if one.question != "scores" and one.found
+        for finding in findings
+        if finding.question != "scores" and finding.details
     ]
     header = ("Finding", "Lowest tenth", "Others")
     return Table("lowest-tenth", "findings in the tenth of lowest scores of each data set", header, rows, (NOTE,))
@@ -416,15 +421,15 @@ def evidence(captions: Sequence[Caption], findings: Iterable[Finding]) -> list[d
     """A row for each flagged caption, without its sentences: where it is, and the words that the finding rests on."""
     return [
         {
-            "finding": f"{one.question}/{one.name}",
+            "finding": f"{finding.question}/{finding.name}",
             "dataset": captions[number].dataset,
             "split": captions[number].split,
             "desc_id": captions[number].row["desc_id"],
             "row": captions[number].number,
             "words": words,
         }
-        for one in findings
-        for number, words in sorted(one.found.items())
+        for finding in findings
+        for number, words in sorted(finding.details.items())
     ]
 
 
@@ -433,14 +438,14 @@ def drawn(
 ) -> list[tuple[object, ...]]:
     """Header and rows of a csv for a person to read: `count` captions of each finding by a seeded draw, or all."""
     rows: list[tuple[object, ...]] = [(*CHECKED, "words", "coarse", "fine")]
-    for one in findings:
-        name, places = f"{one.question}/{one.name}", sorted(one.found)
+    for finding in findings:
+        name, places = f"{finding.question}/{finding.name}", sorted(finding.details)
         chosen = generator(SEED, "audit-captions", name).permutation(len(places))[:count]
         for number in sorted(places[place] for place in chosen):
             caption = captions[number]
             row = caption.row
             key = name, caption.split, row["desc_id"], ""
-            rows.append((*key, one.found[number].replace("\n", " "), row["cog_desc"], row["fig_desc"]))
+            rows.append((*key, finding.details[number].replace("\n", " "), row["cog_desc"], row["fig_desc"]))
     return rows
 
 
