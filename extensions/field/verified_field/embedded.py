@@ -41,7 +41,7 @@ def piece_calls(videos: Mapping[str, dict], settings: EmbedSettings, session: Se
         frames,
         settings.frame_side,
         form,
-        session.known,
+        session.has_answer,
         lambda _, digest, load: shown_call(session, frames, digest, load),
     )
     return list(zip((span["video"] for span in spans), calls))

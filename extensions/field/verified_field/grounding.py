@@ -107,7 +107,7 @@ def pair_calls(
         return session.call(task, slots, media=(digest,), load=load)
 
     form = getattr(session.settings, task.role).video_input
-    return span_calls(spans, videos, frames, session.settings.frame_side, form, session.known, make)
+    return span_calls(spans, videos, frames, session.settings.frame_side, form, session.has_answer, make)
 
 
 def ground(

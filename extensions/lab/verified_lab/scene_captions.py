@@ -58,7 +58,7 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
     ]
     moments = [moments[number] for number in order_by_video(moments)]
     calls: list[Call] = []
-    clips = Clips(moments, row_of, dynamics, session.settings.frame_side, lambda n: not session.known(calls[n]))
+    clips = Clips(moments, row_of, dynamics, session.settings.frame_side, lambda n: not session.has_answer(calls[n]))
     calls += _calls(moments, row_of, dynamics, session, clips)
     outcomes = session.ask(COARSE_CAPTION, calls, len(calls))
     return [

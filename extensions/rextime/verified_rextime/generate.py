@@ -201,7 +201,7 @@ def whole_video_calls(
         frames,
         side,
         form,
-        session.known,
+        session.has_answer,
         lambda position, digest, load: session.call(task, slots[position], media=(digest,), load=load),
     )
 

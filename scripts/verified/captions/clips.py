@@ -143,20 +143,20 @@ def span_calls(
     frames: int,
     side: int,
     form: str,
-    is_known: Callable[[Call], bool],
+    has_answer: Callable[[Call], bool],
     make: Callable[[int, str, Callable[[], dict]], Call],
 ) -> list[Call]:
     """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
 
     Spans of one video should be adjacent: it is decoded once for the calls that the ledger lacks, at the first of them.
-    `is_known` tells whether the ledger has a call, `make` gets position, digest and a function that fetches the frames;
-    `form` is the role's `video_input`.
+    `has_answer` tells whether the ledger answers a call; `make` gets position, digest and a function that fetches the
+    frames; `form` is the role's `video_input`.
     """
     sampling = {"fps": None, "frames": frames, "max_frames": frames}
     calls: list[Call] = []
 
     def needed(position: int) -> bool:
-        return not is_known(calls[position])
+        return not has_answer(calls[position])
 
     clips = Clips(spans, dict(videos), sampling, side, needed)
     for position, span in enumerate(spans):

@@ -60,7 +60,7 @@ def _answers(
     calls: list[Call] = []
 
     def needed(position: int) -> bool:
-        return not session.known(calls[position])
+        return not session.has_answer(calls[position])
 
     threads, ahead = session.settings.clip_threads, session.settings.video_lmm.batch_size
     clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)

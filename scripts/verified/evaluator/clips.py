@@ -126,7 +126,7 @@ def gather_clips(
     }
     keys = {name: f"{by_video[name]['sha256']} {spans}" for name, spans in spans_of.items()} if maker else {}
     earlier, made = PreviousOutput(clips, maker), dict[str, list[tuple[int, Any]]]()
-    cached_keys, before = earlier.known(keys.values()), _stored_clips(earlier.file)
+    cached_keys, before = earlier.reusable(keys.values()), _stored_clips(earlier.file)
     with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
         for name, numbers in numbers_of.items():
             video, key, places = by_video[name], keys.get(name, ""), dict[int, Any]()

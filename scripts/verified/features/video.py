@@ -76,7 +76,7 @@ def write_video_features(
     }
     counts = {"ok": 0}
     earlier = PreviousOutput(output, maker)
-    digests = earlier.known(row["sha256"] for row in videos)
+    digests = earlier.reusable(row["sha256"] for row in videos)
     new = [row for row in videos if row["sha256"] not in digests]
     made: dict[str, str] = {}
 

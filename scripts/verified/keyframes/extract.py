@@ -223,7 +223,7 @@ def write_keyframes(
         by_video.setdefault(moment["video"], []).append(moment)
     earlier, rows = PreviousOutput(output, maker), dict[int, dict]()
     keys = {video: _key(described[video], rows) for video, rows in by_video.items() if video in described and maker}
-    cached_keys = earlier.known(keys.values())
+    cached_keys = earlier.reusable(keys.values())
     with KeyframeArchive(output) as archive, _open_earlier(earlier) as made:
         for video, of_video in track(by_video.items(), "keyframes", len(by_video), "videos"):
             if made and keys.get(video) in cached_keys:

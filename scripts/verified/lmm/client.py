@@ -117,7 +117,7 @@ class Client:
         """Ledger key of a call."""
         return key_of(parts_of(call.request, call.media, self.engine.model, self.engine.revision))
 
-    def known(self, call: Call) -> bool:
+    def has_answer(self, call: Call) -> bool:
         """Whether the ledger holds a final outcome, so that no media need to be loaded."""
         return self._recall(self.key(call), call) is not None
 
@@ -236,7 +236,7 @@ class Client:
         row = self.ledger.get(key)
         if row is None:
             return None
-        outcome = self._outcome(row, call, from_ledger=True)
+        outcome = self._outcome(row, call)
         if self.replay:
             return outcome
         thinks = call.task.prompted and has_thought(row["text"])
@@ -326,10 +326,10 @@ class Client:
             stored = self.ledger.put(row)
         self.most_seen = max(self.most_seen, reply.tokens_in)
         unchanged = (stored["text"], stored["finish"]) == (reply.text, reply.finish)
-        return self._outcome(stored, pending.call, False, parsed if unchanged else None)
+        return self._outcome(stored, pending.call, parsed if unchanged else None)
 
     @staticmethod
-    def _outcome(row, call: Call, from_ledger: bool, parsed: Parsed | None = None) -> Outcome:
+    def _outcome(row, call: Call, parsed: Parsed | None = None) -> Outcome:
         """The outcome as the ledger holds it, with its parts as `parsed` or, without that, by today's parser."""
         if not row["text"]:
             parsed = Parsed()
@@ -348,7 +348,6 @@ class Client:
             row["seconds"],
             row["cost"],
             json.loads(row["notes"]),
-            from_ledger,
         )
 
 

@@ -179,8 +179,6 @@ class Outcome:
     cost: float = 0.0
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
     """Of the engine; ``thought`` has the model's thoughts before the answer, which are never part of `text`."""
-    known: bool = False
-    """Whether the ledger already had it when it was requested."""
 
     @property
     def passes(self) -> bool:

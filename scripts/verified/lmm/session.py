@@ -115,9 +115,9 @@ class Session:
         )
         return Call(task, request, media, count, load)
 
-    def known(self, call: Call) -> bool:
+    def has_answer(self, call: Call) -> bool:
         """Whether the ledger already holds the answer to `call`."""
-        return self.askers[call.task.role].known(call)
+        return self.askers[call.task.role].has_answer(call)
 
     def ask(self, task: Task, calls: Iterable[Call], total: int) -> list[Outcome]:
         """Outcomes of `total` calls of one task, in their order. Raises InputError when no more answers come."""

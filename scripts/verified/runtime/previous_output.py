@@ -62,8 +62,8 @@ class PreviousOutput:
         self.file = self._link if note["sha256"] else None
         return note["videos"]
 
-    def known(self, keys: Iterable[str]) -> set[str]:
-        """The known ones of `keys`; logs their number."""
+    def reusable(self, keys: Iterable[str]) -> set[str]:
+        """The `keys` of videos that the previous output has; logs their number."""
         digests = list(keys)
         hits = self.videos.keys() & set(digests)
         if hits:

@@ -50,7 +50,7 @@ def measure_moments(
     for moment in moments:
         by_video.setdefault(moment["video"], []).append(moment)
     keys = {video: _key(described[video], own) for video, own in by_video.items()}
-    cached_keys, rows_of = earlier.known(keys.values()), dict[str, list[dict]]()
+    cached_keys, rows_of = earlier.reusable(keys.values()), dict[str, list[dict]]()
     for video, own in track(by_video.items(), "quality", len(by_video), "videos"):
         key = keys[video]
         rows_of[video] = earlier.videos[key] if key in cached_keys else _measure(described[video], own, settings)
