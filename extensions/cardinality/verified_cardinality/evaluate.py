@@ -128,7 +128,7 @@ class AnyNumberTruth:
     """Queries for comparisons, without those of the part absent; all rows of a list are answers."""
 
     compared: tuple[str, ...] = ("EtF1", "C-Acc", "G-mAP")
-    shown: tuple[str, ...] = compared
+    table_metrics: tuple[str, ...] = compared
     ending: str = ".json.gz"
 
     def __init__(self, path: Path):

@@ -46,7 +46,7 @@ def test_a_comparison_reads_the_form():
     truth = read_ground_truth(TRUTH)
     answers = truth.answers(SUBMISSION, None)
     assert len(truth.queries()) == len(answers.ranks) == len(answers.first) == 25
-    assert set(truth.shown) <= set(answers.values)
+    assert set(truth.table_metrics) <= set(answers.values)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ class MovieTruth:
     """Sentences in movies; metrics are named IoU=θ/R@K, and an IoU above θ is a hit, as in the paper's text."""
 
     compared: tuple[str, ...] = ("IoU=0.5/R@1", "IoU=0.5/R@5", "IoU=0.3/R@1", "IoU=0.1/R@1")
-    shown: tuple[str, ...] = tuple(f"IoU={threshold:g}/R@{k}" for threshold in reversed(IOUS) for k in KS[:3])
+    table_metrics: tuple[str, ...] = tuple(f"IoU={threshold:g}/R@{k}" for threshold in reversed(IOUS) for k in KS[:3])
     ending: str = ".jsonl"
 
     def __init__(self, path: Path):

@@ -116,7 +116,7 @@ def test_the_answer_alone_counts_and_it_is_scored_as_it_was_learnt(tiny, shown):
     engine, asked = Transformers(role(tiny)), lesson(shown)
     engine.load()
     assert asked.answer == "From 0 to 2, it grows" and lesson(shown, part=0).answer == "From 0 to 2."
-    images, clip = engine.shown(asked.request)
+    images, clip = engine.media_of(asked.request)
     prompt = engine.inputs(asked.request.prompt, images, clip)["input_ids"][0].tolist()
     tokens = [*engine.tokenizer(asked.answer, add_special_tokens=False).input_ids, engine.tokenizer.eos_token_id]
     assert "it grows" not in engine.tokenizer.decode(prompt) and "What is 0?" in engine.tokenizer.decode(prompt)

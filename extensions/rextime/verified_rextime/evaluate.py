@@ -115,13 +115,13 @@ class QuestionTruth:
     """
 
     compared: tuple[str, ...] = ("mIoU", "R1@0.5", "VQA", "VQA,mIoU@0.5")
-    shown: tuple[str, ...] = ("mIoU", "R1@0.3", "R1@0.5", "VQA", "VQA,mIoU@0.5")
+    table_metrics: tuple[str, ...] = ("mIoU", "R1@0.3", "R1@0.5", "VQA", "VQA,mIoU@0.5")
     ending: str = ".jsonl"
 
     def __init__(self, path: Path):
         self.questions = read_questions(path)
         if any(question.answer is None for question in self.questions):
-            self.shown = tuple(metric for metric in self.shown if "VQA" not in metric)
+            self.table_metrics = tuple(metric for metric in self.table_metrics if "VQA" not in metric)
 
     def queries(self) -> list[Query]:
         """The questions, each with its first window."""

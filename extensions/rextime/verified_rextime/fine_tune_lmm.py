@@ -225,7 +225,7 @@ def loss_of(lesson: Lesson, engine: Any) -> Tensor:
 
     `engine` has loaded its model. Raises InputError for a lesson that does not fit into the context.
     """
-    images, clip = engine.shown(lesson.request)
+    images, clip = engine.media_of(lesson.request)
     inputs = engine.inputs(lesson.request.prompt, images, clip)
     end = [] if engine.tokenizer.eos_token_id is None else [engine.tokenizer.eos_token_id]
     tokens = [*engine.tokenizer(lesson.answer, add_special_tokens=False).input_ids, *end]

@@ -24,7 +24,7 @@ class Scoring(Transformers):
 
         started = time.monotonic()
         try:
-            images, clip = self.shown(request)
+            images, clip = self.media_of(request)
         except (OSError, ValueError, SyntaxError) as error:
             return Reply("", "error", "media", str(error))
         if images and not self.sees:

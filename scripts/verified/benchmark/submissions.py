@@ -309,7 +309,7 @@ class GroundTruth(Protocol):
 
     compared: tuple[str, ...]
     """Default metrics for comparing runs; queries are grouped by the first metric that exists."""
-    shown: tuple[str, ...]
+    table_metrics: tuple[str, ...]
     """Metrics of the table of scores, which is ordered by the first."""
     ending: str
     """Of the name of a submission."""

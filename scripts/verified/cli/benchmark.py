@@ -98,7 +98,7 @@ def compare(arguments: argparse.Namespace) -> None:
     keyframes = _keyframes(arguments.keyframes)
     overall = overall_table(runs, metrics)
     tables = [overall]
-    if common := common_metrics(runs, (), truth.shown):
+    if common := common_metrics(runs, (), truth.table_metrics):
         tables.insert(0, scores_table(runs, common))
     groups = groups_of(queries)
     if groups:

@@ -172,7 +172,7 @@ class MomentTruth:
     """VCMR, SVMR and VR for comparisons: moments of many videos; metrics are named TASK/METRIC."""
 
     compared: tuple[str, ...] = ("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "SVMR/0.5/r1", "VR/r1")
-    shown: tuple[str, ...] = (
+    table_metrics: tuple[str, ...] = (
         *("VCMR/0.5/r1", "VCMR/0.5/r10", "VCMR/0.7/r1", "VCMR/0.7/r10"),
         *("SVMR/0.5/r1", "SVMR/0.7/r1", "VR/r1", "VR/r10"),
     )

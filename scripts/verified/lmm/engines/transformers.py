@@ -103,7 +103,7 @@ class Transformers:
 
         started = time.monotonic()
         try:
-            images, clip = self.shown(request)
+            images, clip = self.media_of(request)
         except (OSError, ValueError, SyntaxError) as error:
             return Reply("", "error", "media", str(error))
         if images and not self.sees:
@@ -134,7 +134,7 @@ class Transformers:
         spent = time.monotonic() - started
         return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent, thought=thought)
 
-    def shown(self, request: Request) -> tuple[list, Request | None]:
+    def media_of(self, request: Request) -> tuple[list, Request | None]:
         """The pictures of a request, and the request itself where its frames are one video instead.
 
         Raises OSError, ValueError or SyntaxError for a picture that cannot be decoded.
