@@ -71,8 +71,8 @@ ANY_NUMBER = Form(
             "--val",
             type=Path,
             metavar="FILE",
-            help="any number of moments: TRUTH SUBMISSION [ABSENT] of a val split, on which the score is chosen below"
-            " which rows are no answers",
+            help="any number of moments: TRUTH SUBMISSION [ABSENT] of a val split, to choose the lowest score of an"
+            " answer",
         ),
         folder("--absent", "any number of moments: submission to the part absent of TRUTH", metavar="SUBMISSION"),
     ),

@@ -17,18 +17,21 @@ TRAININGS = (2, 3, 5, 10)
 
 @command(
     "power",
-    "the difference between two models that so many queries and trainings can tell, and how many of each a wished "
-    "difference needs",
+    "the smallest difference between two models that a test can detect, and the queries and trainings that one needs",
     option(
         "runs", nargs="*", type=Path, metavar="RUN", help="two runs with several trainings each: results/NAME/…/xml/fig"
     ),
-    several("--metric", default=("VCMR/0.5/r1",), metavar="M", help="one of the runs (default: VCMR/0.5/r1)"),
+    several("--metric", default=("VCMR/0.5/r1",), metavar="M", help="metric of the runs (default: VCMR/0.5/r1)"),
     option("--tested-on", default="fig", choices=("cog", "fig"), help="captions that the runs answered (default: fig)"),
-    option("--difference", type=between(0, 100), default=3.0, metavar="POINTS", help="the wished one (default: 3)"),
+    option("--difference", type=between(0, 100), default=3.0, metavar="POINTS", help="to detect (default: 3)"),
     option("--videos", type=between(1, 1e7, int), metavar="N", help="test videos (default: those of the runs, or 56)"),
-    several("--trainings", type=between(1, 1000, int), default=TRAININGS, metavar="N", help="(default: 2 3 5 10)"),
+    several(
+        "--trainings", type=between(1, 1000, int), default=TRAININGS, metavar="N", help="per model (default: 2 3 5 10)"
+    ),
     option("--recall", type=between(0, 99.9), metavar="PERCENT", help="without runs: recall of both models"),
-    option("--spread", type=between(-1e-9, 50), default=2.0, metavar="POINTS", help="of trainings (default: 2)"),
+    option(
+        "--spread", type=between(-1e-9, 50), default=2.0, metavar="POINTS", help="of recall over trainings (default: 2)"
+    ),
     option("--queries-per-video", type=between(0, 1e6), default=6.0, metavar="N", help="(default: 6)"),
     option("--correlation", type=between(-1e-9, 1), default=0.2, help="of queries of one video (default: 0.2)"),
     option("--agreement", type=between(-1e-9, 1), default=0.3, help="of two trainings on a query (default: 0.3)"),

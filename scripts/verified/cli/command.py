@@ -233,7 +233,7 @@ CONFIGFILE = configfile()
 JSON = flag("--json", "print one JSON document instead of text")
 PARTIAL = flag("--partial", "score the queries that both files have")
 NMS_THRESHOLD = option(
-    "--nms-threshold", type=tiou, metavar="T", help="suppress spans that overlap a better one by a tIoU above T first"
+    "--nms-threshold", type=tiou, metavar="T", help="first suppress spans whose tIoU with a better one exceeds T"
 )
 CORES = option("--cores", default="all", help="cores that jobs may use (default: all)")
 PROFILE = option("--profile", help="folder of a Snakemake profile, such as profiles/slurm")

@@ -17,7 +17,7 @@ ANNOTATION_OPTIONS, FEATURE_OPTIONS = ("similarity", "json", "rows", "configfile
 @command(
     "lint",
     "check the form of files, not their truth: annotations (FIG JSON Lines) or features (HDF5)",
-    option("files", nargs="+", type=Path, metavar="FILE", help="files of one kind, which their content tells"),
+    option("files", nargs="+", type=Path, metavar="FILE", help="annotations or features, not both"),
     configfile(None, "the severities of config/annotations"),
     JSON,
     flag("--similarity", "annotations: also compare each fine caption with its coarse one, by sentence vectors"),

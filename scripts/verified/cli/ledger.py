@@ -112,9 +112,9 @@ def verify(arguments: argparse.Namespace) -> int:
         "--status",
         required=True,
         choices=["truncated", "invalid", "blocked", "error", "damaged"],
-        help="how the calls ended; damaged: lines of which `verified ledger verify` need not speak any more",
+        help="outcome of the calls; damaged: lines that `verified ledger verify` reports",
     ),
-    option("--reason", default="", help="and why, as `verified ledger stats` shows it (default: for any reason)"),
+    option("--reason", default="", help="their reason, as `verified ledger stats` shows it (default: any)"),
     example="verified ledger forget --status invalid",
     page="docs/models.md",
 )

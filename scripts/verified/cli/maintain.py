@@ -153,7 +153,7 @@ def debug(arguments: argparse.Namespace) -> None:
 
 @command(
     "dev readme",
-    "figures that a README shows of a run, or which of those in a README a run confirms and contradicts",
+    "print a run's figures for a README, or check the figures of a README against a run",
     folder(
         "tables",
         "the run's tables (default: results/tables)",
@@ -161,7 +161,7 @@ def debug(arguments: argparse.Namespace) -> None:
         nargs="?",
         default=Path("results/tables"),
     ),
-    folder("--check", "say of each figure in FILE whether this run confirms or contradicts it", metavar="FILE"),
+    folder("--check", "report whether this run confirms or contradicts each figure in FILE", metavar="FILE"),
     option("--margin", type=float, metavar="POINTS", help="with --check: how far figures may be apart (default: 5)"),
     example="verified dev readme results/demo/tables",
     page="docs/tables.md",

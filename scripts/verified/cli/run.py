@@ -18,7 +18,7 @@ from verified.runtime.project import PROJECT
     flag("--no-moments", "there is no moments file: a run proposes moments"),
     option("--url", help="address of the endpoint, such as http://127.0.0.1:8000/v1 (default: OpenAI's own)"),
     option("--model", required=True, help="name by which the endpoint knows the language model"),
-    option("--vision-model", help="the same of the model that sees keyframes and clips (default: --model)"),
+    option("--vision-model", help="name of the model that sees keyframes and clips (default: --model)"),
     option(
         "--key-variable",
         default="OPENAI_API_KEY",

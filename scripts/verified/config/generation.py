@@ -154,7 +154,7 @@ class SpeechSettings(EngineSettings):
     """Model id, one that tells times (`verbose_json`)."""
     sampling: SpeechSampling = SpeechSampling()  # pyright: ignore[reportIncompatibleVariableOverride] (other defaults)
     language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}$")
-    """Language that is spoken, as ISO 639 code (`en`); null: the model finds out."""
+    """Spoken language, as ISO 639 code (`en`); null: the model finds out."""
     piece_seconds: float = Field(default=600, ge=10)
     """Longest sound of a call; longer tracks are cut. OpenAI takes 25 MB, 13 minutes; models hear 30 s at a time."""
     price_minute: Annotated[float, MONEY] = Field(default=0.0, ge=0)

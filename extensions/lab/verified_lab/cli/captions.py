@@ -102,7 +102,7 @@ def _bounded(measures: dict) -> str | None:
     "compare-captions",
     "compare the captions of two runs: length, classes and recall of retrieval",
     folder("first", "a run, such as results/kitchen, or the folder of its annotations", metavar="FIRST"),
-    folder("second", "another one on the same moments", metavar="SECOND"),
+    folder("second", "another run on the same moments", metavar="SECOND"),
     option("--names", nargs=2, metavar="NAME", help="names of the two in the table (default: their folders)"),
     several("--split", metavar="SPLIT", help="splits whose moments are compared (default: all)"),
     output("where the table goes", "captions-compared", metavar="FOLDER"),

@@ -11,7 +11,7 @@ from verified.cli.command import command, option
     "write subtitles next to videos that have none, with a local Whisper model",
     option("videos", nargs="+", type=Path, metavar="VIDEO", help="videos, or folders of videos"),
     option("--model", default="", help="folder of a Whisper model for faster-whisper (default: the packaged tiny.en)"),
-    option("--language", help="that is spoken, as ISO 639 code (default: the model finds out, or its only one)"),
+    option("--language", help="spoken language, as ISO 639 code (default: the model finds out, or its only one)"),
     example="verified transcribe holiday/    # your videos",
     page="extensions/lab/README.md",
 )
