@@ -51,6 +51,17 @@ def test_a_field_is_left_by_a_key_and_a_video_that_is_not_there_is_named(page, a
     page.wait(f"{STATUS}.startsWith(\"no video 'no such'\")")
 
 
+def test_a_file_that_is_dropped_reaches_the_server_with_what_is_in_the_field(page, address):
+    visit(page, f"{address}?q=a+red+thing")
+    page.wait(FOUND)
+    png = "new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10, ...Array(99)])"
+    page.run(
+        f"const d = new DataTransfer(); d.items.add(new File([{png}], 'a.png'));"
+        " document.dispatchEvent(new DragEvent('drop', {dataTransfer: d, cancelable: true}))"
+    )
+    page.wait(f"{STATUS}.startsWith('an index of xml')")  # which takes sentences alone
+
+
 def test_it_fits_every_width_and_is_walked_by_keyboard(page, address):
     def found():
         visit(page, f"{address}?q=a+red+thing")

@@ -27,6 +27,7 @@ from verified.errors import InputError
 from verified_search.captions import Captions
 from verified_search.config import JOINT
 from verified_search.encoders import Encoder, JointEncoder, ModelEncoder
+from verified_search.example import Example, frames_of
 from verified_search.fusion import LEAST, above_average, salience, shares
 from verified_search.origin import caution
 from verified_search.presence import hint, nearest_caption
@@ -99,6 +100,11 @@ class Answer:
 UNWRITTEN = "Nothing was written about these videos, so whether they show it cannot be told"
 """Scores of what clips show and of what none shows overlap (docs/measurements.md, Absent things)."""
 
+UNSEEN = "Whether a moment shows the same cannot be told"
+SAME_SHOT, OTHER = 0.9, 0.7
+"""Cosines of the packaged encoder: of pictures of other videos none of 240 reached the first; of whole pictures of a
+shot in the index none of 120 was below the second (README.md)."""
+
 
 class Index:
     """An index opened for queries."""
@@ -129,11 +135,7 @@ class Index:
     def ask(self, text: str, top: int = 10, video: str | None = None) -> Answer:
         """Find the `top` moments for a sentence, of one `video` or of all. Raises InputError for a query without
         text."""
-        text = " ".join(text.split())
-        if not text:
-            raise InputError("an empty query", remedy="describe a moment, for example: a person opens the fridge")
-        if len(text) > LONGEST_QUERY:
-            raise InputError(f"a query of {len(text)} characters", remedy=f"at most {LONGEST_QUERY}")
+        text = _checked(text)
         query = self.encoder.query(text)
         candidates = self.candidates(vector_of(query), self.manifest["searched_videos"], only=video)
         located = self.moments(query, candidates, DEPTH)
@@ -275,6 +277,40 @@ class Index:
         ]
         return Answer(f"like {video}, {start:g}–{end:g} s", self._named(elsewhere[:top], query))
 
+    def view(self) -> tuple[int, bool]:
+        """See `JointEncoder.view`. Raises InputError for an index of a trained model, which knows sentences alone."""
+        if isinstance(self.encoder, JointEncoder):
+            return self.encoder.view
+        raise InputError(
+            f"an index of {self.manifest['model']} is searched by sentences alone",
+            file=self.folder,
+            remedy="index a folder of videos, or set search.model: joint",
+        )
+
+    def like_file(self, example: Example, text: str | None = None, top: int = 10, video: str | None = None) -> Answer:
+        """`like_frames` of a picture or a clip. Raises InputError for an unusable file too."""
+        return self.like_frames(frames_of(example, *self.view()), example.path.name, text, top, video)
+
+    def like_frames(
+        self, frames: np.ndarray, name: str, text: str | None = None, top: int = 10, video: str | None = None
+    ) -> Answer:
+        """Moments whose clips are nearest to frames of an example, as `view` asks for them, or to these and a sentence,
+        by the sum of their vectors. Raises InputError for an empty or too long sentence."""
+        assert isinstance(self.encoder, JointEncoder)
+        query = self.encoder.query_of_frames(frames)
+        if text is not None:
+            text = _checked(text)
+            query = query + vector_of(self.encoder.query(text))
+            query /= max(float(np.linalg.norm(query)), 1e-6)
+        similar = self._similar(query, self.candidates(query, self.manifest["searched_videos"], only=video), top)
+        warning = f"{UNSEEN}{self._understood(query)}."
+        if text is None and self._names and similar:
+            if similar[0].similarity < OTHER:
+                warning = f"Probably not here, unless cropped or small{self._understood(query)}. The nearest moments:"
+            elif similar[0].similarity >= SAME_SHOT:
+                warning = ""
+        return Answer(f"like {name}" + (f", {text}" if text else ""), self._named(similar, query), caution=warning)
+
     def candidates(self, query: np.ndarray, count: int, only: str | None = None) -> list[Candidate]:
         """The `count` best windows for a query vector [D], best first, of one video or of all."""
         if only is not None:
@@ -370,6 +406,16 @@ class Index:
         start, end = round(min(start, last), 3), round(min(end, last), 3)
         caption = self.captions.nearest(row["video"], start, end)
         return Moment(row["video"], start, end, score, candidate.score, caption, row.get("duration") or end)
+
+
+def _checked(text: str) -> str:
+    """A sentence without superfluous blanks. Raises InputError for an empty or too long one."""
+    text = " ".join(text.split())
+    if not text:
+        raise InputError("an empty query", remedy="describe a moment, for example: a person opens the fridge")
+    if len(text) > LONGEST_QUERY:
+        raise InputError(f"a query of {len(text)} characters", remedy=f"at most {LONGEST_QUERY}")
+    return text
 
 
 def vector_of(query: Encoded) -> np.ndarray:

@@ -17,6 +17,7 @@ from verified.cli.command import (
     configfile,
     flag,
     folder,
+    one_of,
     only_for,
     option,
 )
@@ -25,6 +26,8 @@ from verified.runtime.project import locate
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from verified_search.example import Example
 
 DEFAULT = "config/config.yaml"
 LONGEST_CAPTION = 100
@@ -121,8 +124,17 @@ def _index_videos(arguments: argparse.Namespace) -> int:
 
 @command(
     "search",
-    "find the moments of a corpus that a sentence describes, by the index that is there; or serve a page that does",
+    "find the moments of a corpus that a sentence, a picture or a clip shows, by the index that is there; or serve a"
+    " page that does",
     option("query", metavar="SENTENCE", nargs="?", help='a moment in words: "a person opens the fridge"'),
+    one_of(
+        folder("--picture", "a picture of the moment (JPEG, PNG, WebP), alone or with a sentence", metavar="FILE"),
+        folder("--clip", "a clip of it (MP4, WebM, Matroska, AVI), alone or with a sentence", metavar="FILE"),
+    ),
+    option("--from", dest="start", type=between(-1e-9, 1e7), metavar="S", help="seconds at which the clip begins (0)"),
+    option(
+        "--to", dest="end", type=between(0, 1e7), metavar="S", help="seconds at which it ends (its end, or 60 s on)"
+    ),
     configfile(None, f"an index in this folder, or that of {DEFAULT}"),
     *PLACE,
     option("--top", type=between(0, 100, int), help="moments to show (default: 10)"),
@@ -141,20 +153,36 @@ def _index_videos(arguments: argparse.Namespace) -> int:
 def search(arguments: argparse.Namespace) -> int:
     """Print the moments, or serve the page; raises InputError without an index."""
     if arguments.serve:
-        only_for(arguments, "a page that is served", ("top", "video", "json"))
+        only_for(arguments, "a page that is served", ("top", "video", "json", "picture", "clip", "start", "end"))
         if arguments.query is not None:
             raise InputError("a sentence has no meaning for a page that is served", remedy="type it there")
         _serve(arguments)
         return 0
-    if arguments.query is None:
+    example = _example(arguments)
+    if example is None and arguments.query is None:
         raise InputError("no sentence to search for", remedy='verified search "a person opens the fridge"')
     index = open_quietly(place_of(arguments))
-    answer = index.ask(arguments.query, arguments.top or 10, arguments.video)
-    message = index.hint(answer, arguments.video)
+    where = arguments.top or 10, arguments.video
+    if example is not None:
+        answer = index.like_file(example, arguments.query, *where)
+    else:
+        answer = index.ask(arguments.query or "", *where)
+    message = index.hint(answer, arguments.video) if example is None else ""
     print(
         json.dumps({**answer.plain(), "hint": message}, indent=1) if arguments.json else format_answer(answer, message)
     )
     return 0
+
+
+def _example(arguments: argparse.Namespace) -> "Example | None":
+    """The file that is searched for, if there is one; raises InputError for seconds without a clip."""
+    from verified_search.example import CLIP, PICTURE, Example
+
+    if arguments.clip:
+        return Example(CLIP, arguments.clip, arguments.start or 0.0, arguments.end)
+    if arguments.start is not None or arguments.end is not None:
+        raise InputError("--from and --to are seconds of a clip", remedy="name it: --clip FILE")
+    return Example(PICTURE, arguments.picture) if arguments.picture else None
 
 
 def open_quietly(folder: Path):

@@ -161,9 +161,22 @@ class JointEncoder:
 
     def query(self, text: str) -> Encoded:
         """The projection of a sentence, of length 1."""
-        self._joint = self._joint or encoders.load_joint(self._name)
-        sentence = encoders.whole_sentences(self._joint, [text])
+        sentence = encoders.whole_sentences(self._loaded(), [text])
         return {"unit": torch.from_numpy(normalise(sentence).astype(np.float32))}
+
+    @property
+    def view(self) -> tuple[int, bool]:
+        """Side of the frames that it sees, and whether these are the middle of a picture."""
+        encoder = self._loaded()
+        return encoder.size, encoder.crop
+
+    def query_of_frames(self, frames: np.ndarray) -> np.ndarray:
+        """The mean [D] of the vectors of `frames` uint8 RGB [N, size, size, 3], of length 1."""
+        return normalise(normalise(self._loaded()(frames)).mean(axis=0, keepdims=True))[0]
+
+    def _loaded(self) -> encoders.JointEncoder:
+        self._joint = self._joint or encoders.load_joint(self._name)
+        return self._joint
 
 
 Encoder = ModelEncoder | JointEncoder

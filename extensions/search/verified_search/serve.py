@@ -10,9 +10,12 @@ a token.
 import asyncio
 import hmac
 import mimetypes
+import os
+import tempfile
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import BinaryIO
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -26,6 +29,7 @@ from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.pages import script, style
 from verified_search.ask import Answer, Index
+from verified_search.example import BYTES, MIB, Example, frames_of, kind_of
 from verified_search.serving import HEADERS, is_loopback, trusted_hosts
 from verified_search.store import manifest_file
 from verified_search.transcode import AT_ONCE, transcode
@@ -117,7 +121,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
 
         return Route(path, endpoint)
 
-    def answered(request: Request, ask: Callable[[Index], Answer]) -> Response:
+    def answered(request: Request, ask: Callable[[Index], Answer], hinted: bool = True) -> Response:
         try:
             index = holder.index()
             answer = ask(index)
@@ -129,7 +133,7 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
                 }
                 for moment in answer.plain()["moments"]
             ]
-            message = index.hint(answer, request.query_params.get("video"))
+            message = index.hint(answer, request.query_params.get("video")) if hinted else ""
             return JSONResponse({**answer.plain(), "moments": shown, "hint": message})
         except InputError as error:
             return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
@@ -148,6 +152,30 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
                 values.get("video", ""), _seconds(values, "start"), _seconds(values, "end"), _top(values)
             ),
         )
+
+    async def example(request: Request) -> Response:
+        """Moments like a picture or a clip, the body of the request: a file while it is decoded, and gone then."""
+        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return PlainTextResponse("only this page sends files", status_code=403)
+        loop, values = asyncio.get_running_loop(), request.query_params
+        handle, made = tempfile.mkstemp(prefix="verified-example-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                kind = await received(request, file)
+            size, crop = await loop.run_in_executor(holder.thread, lambda: holder.index().view())
+            async with slots:
+                frames = await loop.run_in_executor(None, frames_of, Example(kind, Path(made)), size, crop)
+        except InputError as error:
+            return JSONResponse({"problem": error.problem, "remedy": error.remedy or ""}, status_code=400)
+        finally:
+            Path(made).unlink(missing_ok=True)
+
+        def ask(index: Index) -> Answer:
+            return index.like_frames(
+                frames, f"your {kind}", values.get("q") or None, _top(values), values.get("video") or None
+            )
+
+        return await loop.run_in_executor(holder.thread, answered, request, ask, False)
 
     def about(request: Request) -> Response:
         index = holder.index()
@@ -205,9 +233,29 @@ def application(folder: Path, token: str = "", host: str = "127.0.0.1") -> Starl
     routes = [route(path, asset) for path in ASSETS]
     routes.append(route("/favicon.ico", lambda request: Response(status_code=204)))
     routes += [route("/api/search", search), route("/api/like", like), route("/api/about", about)]
+    routes.append(Route("/api/example", example, methods=["POST"]))
     routes += [Route("/media", media), Route("/span", span), route("/thumbnail", thumbnail)]
     guards = [*trusted_hosts(host), Middleware(BaseHTTPMiddleware, dispatch=_guard(token))]
     return Starlette(routes=routes, middleware=guards)
+
+
+async def received(request: Request, file: BinaryIO) -> str:
+    """Write the body of a request into `file`; its kind, by its first bytes.
+
+    Raises InputError for a body that is no picture and no clip, or is too large for its kind, without reading the rest.
+    """
+    head, kind, size = b"", "", 0
+    async for part in request.stream():
+        head = (head + part[:16])[:16] if len(head) < 16 else head
+        size += len(part)
+        if not kind and len(head) == 16 and not (kind := kind_of(head)):
+            break
+        if kind and size > BYTES[kind]:
+            raise InputError(f"larger than {BYTES[kind] // MIB} MiB", remedy=f"give a smaller {kind}")
+        file.write(part)
+    if not kind:
+        raise InputError("no picture and no clip", remedy="JPEG, PNG or WebP; MP4, WebM, Matroska or AVI")
+    return kind
 
 
 def _guard(token: str) -> Callable[[Request, Callable[[Request], Awaitable[Response]]], Awaitable[Response]]:

@@ -1,4 +1,5 @@
 const results = byId("results");
+let dropped = null; // a picture or a clip as query; it is in no address
 let asked = 0; // number of the latest request; answers to earlier ones are dropped
 
 const address = (path, values) => `${path}?${new URLSearchParams(values)}`;
@@ -21,19 +22,24 @@ function go(question) {
 }
 
 async function show() {
+  dropped = null;
   const question = questionOf(location.search);
   byId("query").value = question.q;
   byId("video").value = question.like ? "" : question.video;
   const top = question.top || "10";
   if ([...byId("top").options].some((option) => option.value === top)) byId("top").value = top;
   if (!question.q && !question.like) return clear("");
-  const number = ++asked;
-  byId("status").textContent = "Searching…";
   const values = question.like
     ? { video: question.like, start: question.start, end: question.end, top }
     : { q: question.q, video: question.video, top };
+  return answerOf(address(question.like ? "api/like" : "api/search", values));
+}
+
+async function answerOf(place, request) {
+  const number = ++asked;
+  byId("status").textContent = "Searching…";
   try {
-    const response = await fetch(address(question.like ? "api/like" : "api/search", values));
+    const response = await fetch(place, request);
     const answer = await response.json();
     if (number !== asked) return;
     if (!response.ok) return clear([answer.problem, answer.remedy].filter(Boolean).join(": "));
@@ -42,6 +48,24 @@ async function show() {
     if (number === asked) clear("The server does not answer.");
   }
 }
+
+// ---- a picture or a clip that was dropped on the page, alone or with the sentence in the field
+
+function example(file) {
+  dropped = file;
+  const values = { q: byId("query").value.trim(), video: byId("video").value.trim(), top: byId("top").value };
+  return answerOf(address("api/example", values), { method: "POST", body: file });
+}
+
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (event.dataTransfer.files.length) example(event.dataTransfer.files[0]);
+});
+byId("file").addEventListener("change", (event) => {
+  if (event.target.files.length) example(event.target.files[0]);
+  event.target.value = "";
+});
 
 function clear(message) {
   results.replaceChildren();
@@ -200,6 +224,7 @@ keyHelp([["/", "to the query"], ["j k", "next and previous moment"], ["Enter", "
 
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
+  if (dropped) return example(dropped);
   go({ q: byId("query").value.trim(), video: byId("video").value.trim(), top: byId("top").value });
 });
 window.addEventListener("popstate", show);
