@@ -18,8 +18,8 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Bytes of all files by path."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name not in (".lock", "lock"))
+    """Bytes of all files but locks by path."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("lock", ".turn")))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 

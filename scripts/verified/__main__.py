@@ -95,10 +95,13 @@ def _overview() -> str:
 
 
 class Visible:
-    """A stream that escapes characters on which a terminal would act: commands print names from files of others."""
+    """A stream that escapes characters on which a terminal would act: commands print names from files of others.
 
-    def __init__(self, stream: TextIO):
-        self.stream = stream
+    None is the stream of a process whose output is closed (`>&-`), which swallows all.
+    """
+
+    def __init__(self, stream: TextIO | None):
+        self.stream = io.StringIO() if stream is None else stream
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)

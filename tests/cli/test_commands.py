@@ -1,5 +1,6 @@
 """Commands and their options: those that pages and messages name exist, and the help lists all."""
 
+import contextlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -79,3 +80,9 @@ def test_characters_that_act_on_a_terminal_are_printed_as_escapes(tmp_path, caps
     assert main(["lint", str(path)]) == 1 and main(["lint", f"{path}x"]) == 2
     said = "".join(capsys.readouterr())
     assert said.count("a\\x1b[2J\\u202eb\\r.jsonl") == 2 and not re.search("[\x1b\r\u202e]", said)
+
+
+def test_a_command_whose_output_is_closed_ends_as_usual(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"video": "v"}\n')
+    with contextlib.redirect_stdout(None):  # as `verified lint a.jsonl >&-` gives it
+        assert main(["lint", str(tmp_path / "a.jsonl")]) == 1

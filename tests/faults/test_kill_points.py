@@ -60,7 +60,7 @@ COMMANDS = {
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
     "answers of a study": (
         study_files,
-        "answers --key key.json --raters 1 " + " ".join(f"{participant}.json" for participant in range(1, 11)),
+        "study --key key.json --raters 1 --collect " + " ".join(f"{participant}.json" for participant in range(1, 11)),
     ),
 }
 
