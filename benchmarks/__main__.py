@@ -3,6 +3,7 @@
     python -m benchmarks                             # all of them
     python -m benchmarks --only video evaluator      # some of them
     python -m benchmarks --into docs/measurements.md # and put the tables into the page
+    python -m benchmarks --gpu                       # the table of a GPU alone, about eight minutes
 
 Each runs in an interpreter of its own, in the environment that jobs have and in one thread, and says in its head what
 it compares and how long it takes. A benchmark that fails, because two sides' results differ, say, is named at the end,
@@ -31,25 +32,28 @@ RUNS = {
     "evaluation": "`verified evaluate`",
 }
 """Benchmark → heading of its table. What each compares stands in the table."""
+ALONE = {"waits": "Waits", "gpu": "A GPU"}
+"""Those that run only where they are asked for: their tables have other columns, or they need a device."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="NAME")
+    parser.add_argument("--only", nargs="+", choices=[*RUNS, *ALONE], default=list(RUNS), metavar="NAME")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="put the tables into this page as well")
+    parser.add_argument("--gpu", action="store_true", help="measure a GPU, and nothing else")
     options, passed = parser.parse_known_args()  # --turns and --tiny are the benchmarks' own
     take_environment()
     tables = {}
     began = time.monotonic()
     print(f"{processor()}, {os.cpu_count()} cores, {platform.system()}\n", flush=True)
-    for name in options.only:
-        print(f"## {RUNS[name]}\n", flush=True)
+    for name in ["gpu"] if options.gpu else options.only:
+        print(f"## {(RUNS | ALONE)[name]}\n", flush=True)
         tables[name] = run(name, passed)
     print(f"All of it took {(time.monotonic() - began) / 60:.1f} minutes.")
     if options.into:
         for name, table in tables.items():
             if table:
-                put(options.into, name, table, processor())
+                put(options.into, name, table, f"{processor()}, at {commit()}")
     if failed := [name for name, table in tables.items() if not table]:
         sys.exit(f"failed: {', '.join(failed)}")
 
@@ -78,6 +82,12 @@ def put(page: Path, name: str, table: list[str], taken_on: str) -> None:
     rest = re.sub(r"^On .+:\n\n(?:\|.+\n)+", "", after)
     rows = "\n".join(table)
     page.write_text(f"{before}{mark}On {taken_on}:\n\n{rows}\n{rest}", encoding="utf-8")
+
+
+def commit() -> str:
+    """The commit that is measured, marked where files differ from it."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(command, cwd=FOLDER, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def processor() -> str:

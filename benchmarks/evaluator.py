@@ -7,7 +7,7 @@ times the width in the feed-forward layers, heads of 64, and layers as 24 : 19 :
 by four or five. Six captions of 16 words stand for six candidates of a moment (64 words would be the full size's limit,
 with four times the tokens on the video's side too). A moment encoded once for all its candidates is beside a pair at a
 time, with the same logits; the step is that of the demo's size on 16 moments with all roles. The limit is the
-multiplications that our side does. `benchmarks/evaluator_processes.py` has the step in one, two and four processes.
+multiplications that our side does.
 """
 
 import sys

@@ -46,7 +46,7 @@ def main() -> None:
     compare(options.turns, rows[0], rows[1]._replace(limit=limit))
 
 
-def resnet(depths: list[int]):
+def resnet(depths: list[int], precision: str = "float32"):
     """An image backbone of random weights, as a configuration loads one from a folder."""
     from transformers import ResNetConfig, ResNetModel
 
@@ -55,7 +55,7 @@ def resnet(depths: list[int]):
     with tempfile.TemporaryDirectory() as folder:
         config = ResNetConfig(depths=depths, hidden_sizes=[256, 512, 1024, 2048], layer_type="bottleneck")
         ResNetModel(config).save_pretrained(folder)
-        return ImageModel(folder)
+        return ImageModel(folder, precision)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@
     python benchmarks/generation.py --requests 100000    # as many calls of a paced engine
 
 The paced engine answers 500 calls a second and no more, and its row is of wall seconds, for a model is what one waits
-for; the others are of processor seconds with an engine that answers at once. The limits are the engine alone, and
-SQLite alone with the same rows: each committed by itself, and looked up by its key.
+for; the others are of processor seconds with an engine that answers at once. The limits are the engine
+alone, and lines of JSON alone: the same rows appended to one file, each flushed by itself, and read again.
 """
 
 import itertools
-import sqlite3
+import json
 import sys
 import tempfile
 import time
@@ -20,7 +20,7 @@ from sides import Row, Side, asked, compare, described, side
 
 from verified.lmm.client import Call, Client
 from verified.lmm.ledger import Ledger
-from verified.lmm.ledger_files import COLUMNS, key_of, parts_of
+from verified.lmm.ledger_files import key_of, parts_of
 from verified.lmm.request import Reply, Request
 from verified.lmm.tasks.perturbations import POSITIVES
 
@@ -66,21 +66,19 @@ def main() -> None:
 
 def rows(names: Iterator[Path], count: int) -> list[Row]:
     """What takes the processor's time; `names` are of files that are not there yet."""
-    kept, finished, inserted = ledger_rows(count), next(names), next(names)
+    kept, finished, written = ledger_rows(count), next(names), next(names)
     ask(finished, 0, count)
-    insert(inserted, kept)
-    one_by_one = side("SQLite alone", lambda: insert(next(names), kept), count)
+    append(written, kept)
+    alone = side("lines alone", lambda: append(next(names), kept), count)
     return [
-        Row(
-            "asked, parsed and kept", "calls", side("ours", lambda: ask(next(names), 0, count), count), None, one_by_one
-        ),
-        Row("outcomes kept", "rows", side("the ledger", lambda: put(next(names), kept), count), None, one_by_one),
+        Row("asked, parsed and kept", "calls", side("ours", lambda: ask(next(names), 0, count), count), None, alone),
+        Row("outcomes kept", "rows", side("the ledger", lambda: put(next(names), kept), count), None, alone),
         Row(
             "known outcomes of a finished shard",
             "calls",
             side("ours", lambda: ask(finished, 0, count, known=count), count),
             None,
-            side("SQLite alone", lambda: select(inserted, kept), count),
+            side("lines alone", lambda: read(written), count),
         ),
         Row("answers parsed", "answers", side("ours", lambda: parse_all(count), count)),
     ]
@@ -130,24 +128,18 @@ def put(file: Path, kept: list[dict]) -> None:
             ledger.put(row)
 
 
-def insert(file: Path, kept: list[dict]) -> None:
-    """The same by SQLite, each row committed by itself."""
-    connection = sqlite3.connect(file, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(f"CREATE TABLE calls ({', '.join(COLUMNS)}, PRIMARY KEY (key)) WITHOUT ROWID")
-    query = f"INSERT INTO calls VALUES ({', '.join('?' * len(COLUMNS))})"
-    for row in kept:
-        connection.execute(query, [row[name] for name in COLUMNS])
-    connection.close()
+def append(file: Path, kept: list[dict]) -> None:
+    """The same as lines of one file."""
+    with file.open("w", encoding="utf-8") as out:
+        for row in kept:
+            out.write(json.dumps(row) + "\n")
+            out.flush()
 
 
-def select(file: Path, kept: list[dict]) -> None:
-    """Every row by its key."""
-    connection = sqlite3.connect(file)
-    for row in kept:
-        connection.execute("SELECT * FROM calls WHERE key = ?", (row["key"],)).fetchall()
-    connection.close()
+def read(file: Path) -> list[dict]:
+    """All of these lines."""
+    with file.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def parse_all(count: int) -> None:

@@ -12,7 +12,7 @@ nothing but the shard's lines. A quote is of at most 2,000 videos. Starts tell t
 
 import contextlib
 import json
-import os
+import resource
 import sys
 import tempfile
 import time
@@ -30,8 +30,6 @@ SETTLED = 2.5
 
 
 def main() -> None:
-    if len(sys.argv) == 3 and sys.argv[1] == "--start":
-        return start(sys.argv[2])
     parser = described(__doc__)
     parser.add_argument("--videos", type=int, default=20000)
     parser.add_argument("--shards", type=int, default=50)
@@ -82,35 +80,13 @@ def start_seconds(folder: Path, first: bool) -> float:
     """Seconds of a dry run in `folder`, of a process that knows nothing of earlier ones if it is to be the `first`."""
     for known in (folder / ".snakemake").glob("verified-*.json") if first else ():
         known.unlink()
-    seconds, printed = interpreter_seconds(__file__, "--start", str(folder))
-    print(f"  {'first' if first else 'later'} start of {folder.name}: {printed.strip()}", file=sys.stderr, flush=True)
+    options = ("--dry-run", "--quiet", "all", "--cores", "1", "--workflow-profile", "none")
+    files = ("--snakefile", str(PROJECT / "Snakefile"), "--configfile", "config.json")
+    with contextlib.chdir(folder):
+        seconds, _ = interpreter_seconds("-m", "snakemake", *options, *files)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    print(f"  {'first' if first else 'later'} start of {folder.name}: {peak} MB so far", file=sys.stderr, flush=True)
     return seconds
-
-
-def start(folder: str) -> None:
-    """Plan the run of a folder, and print the peak of memory. Raises SystemExit with what Snakemake said."""
-    from snakemake.cli import main as snakemake
-
-    os.chdir(folder)
-    options = ["--dry-run", "--cores", "1", "--workflow-profile", "none", "--configfile", "config.json"]
-    shown = os.dup(1)
-    with open("said.txt", "w+") as said:
-        os.dup2(said.fileno(), 1)
-        os.dup2(said.fileno(), 2)
-        try:
-            snakemake([*options, "--snakefile", str(PROJECT / "Snakefile")])
-        except SystemExit as end:
-            sys.stdout.flush()
-            os.dup2(shown, 1)
-            if end.code:
-                sys.exit(Path("said.txt").read_text())
-    print(f"{peak_mb()} MB at most")
-
-
-def peak_mb() -> int:
-    """Largest resident memory of this process."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) // 1024
 
 
 def job_row(folder: Path, moments: int, shards: int) -> Row:

@@ -65,6 +65,7 @@ class MadeUp:
     corpus: dict
     tokens: object
     """Token features [Q, T, E]."""
+    device: str = "cpu"
 
     def __post_init__(self):
         import numpy as np
@@ -77,7 +78,8 @@ class MadeUp:
         names = [f"v{number:05d}" for number in range(size.videos)]
         spans = np.zeros((size.queries, 2))
         self.moments = Moments(numbers, numbers % size.videos, spans, [""] * size.queries, names, Path("none"))
-        self.settings = SearchSettings(size.min_pred_clips, size.max_pred_clips, memory_mb=3000, quiet=True)
+        limits = size.min_pred_clips, size.max_pred_clips
+        self.settings = SearchSettings(*limits, memory_mb=3000, quiet=True, device=self.device)
         self.context, self.clip_seconds = size.clips, np.ones(size.videos)
 
     def __len__(self) -> int:
@@ -105,25 +107,26 @@ class MadeUp:
         with torch.no_grad():
             for at in range(0, count, 4):
                 index = list(range(at, min(at + 4, count)))
-                queries = encode_queries(self.model, Texts(self.tokens), index, "cpu")
+                queries = encode_queries(self.model, Texts(self.tokens), index, self.device)
                 rankings.append(self._plainly(queries, torch.from_numpy(self.moments.video[index])))
-        return torch.cat(rankings)
+        return torch.cat(rankings).cpu()
 
     def _plainly(self, queries, truth):
         import torch
         import torch.nn.functional as F
 
-        mask = self.corpus["mask"]
-        scores = torch.einsum("qd,vld->qvl", queries["unit"], self.corpus["unit"]).masked_fill(~mask, -1e10).amax(dim=2)
+        unit, localised, mask = (self.corpus[name].to(self.device) for name in ("unit", "localised", "mask"))
+        scores = torch.einsum("qd,vld->qvl", queries["unit"], unit).masked_fill(~mask, -1e10).amax(dim=2)
         weights, ranking = torch.exp(20 * scores).sort(dim=1, descending=True)
         weights, ranking = weights[:, :100], ranking[:, :100]
-        products = torch.einsum("qd,vld->qvl", queries["localiser"], self.corpus["localised"])
+        products = torch.einsum("qd,vld->qvl", queries["localiser"], localised)
         count, videos, clips = products.shape
         probabilities = []
         for kernel in (self.model.video_st_predictor, self.model.video_ed_predictor):
             logits = F.conv1d(products.view(-1, 1, clips), kernel.weight, padding=2).view(count, videos, clips)
             probabilities.append(logits.masked_fill(~mask, -1e10).softmax(dim=2))
-        distance = torch.arange(clips)[None] - torch.arange(clips)[:, None]
+        places = torch.arange(clips, device=self.device)
+        distance = places[None] - places[:, None]
         allowed = ((distance >= self.settings.min_pred_clips) & (distance < self.settings.max_pred_clips)).float()
         start, end = (one[torch.arange(count)[:, None], ranking] for one in probabilities)
         for row in range(count):
@@ -152,7 +155,7 @@ class Texts:
         return self.tokens[index], torch.arange(self.tokens.shape[1]) < lengths[:, None]
 
 
-def made_up(size: Size) -> MadeUp:
+def made_up(size: Size, device: str = "cpu") -> MadeUp:
     """An untrained XML, encodings of a corpus of unit length, and queries."""
     import torch
 
@@ -167,7 +170,7 @@ def made_up(size: Size) -> MadeUp:
     lengths[half:] = torch.linspace(size.clips // 4, size.clips, size.videos - half).round()
     mask = torch.arange(size.clips) < lengths[:, None]
     corpus = {"unit": vectors, "localised": vectors, "mask": mask}
-    return MadeUp(size, model, corpus, torch.randn(size.queries, TOKENS, TEXT_DIM))
+    return MadeUp(size, model.to(device), corpus, torch.randn(size.queries, TOKENS, TEXT_DIM), device)
 
 
 if __name__ == "__main__":

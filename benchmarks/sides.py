@@ -142,19 +142,17 @@ def multiplications(work: Callable[[], object]) -> int:
     return counter.get_total_flops() // 2
 
 
-def interpreter_seconds(
-    *arguments: str, environment: dict[str, str] | None = None, without: tuple[str, ...] = ()
-) -> tuple[float, str]:
+def interpreter_seconds(*arguments: str, without: tuple[str, ...] = ()) -> tuple[float, str]:
     """Processor seconds of a new interpreter from its start to its end, and what it printed.
 
-    It finds the package. `environment` is added to that of this process and `without` taken from it.
+    It finds the package, and `without` is taken from its environment.
     """
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     path = os.pathsep.join(filter(None, (str(SCRIPTS), inherited.get("PYTHONPATH"))))
     before = _of_children()
     run = subprocess.run(
         [sys.executable, *arguments],
-        env={**inherited, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **(environment or {})},
+        env={**inherited, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
         check=True,
         stdout=subprocess.PIPE,
         text=True,

@@ -53,6 +53,27 @@ def test_benchmarks_run(command, tmp_path):
                 assert measured or rate == ratio == "–", row
 
 
+def test_the_page_has_a_place_for_each_table(command):
+    page = (PROJECT / "docs" / "measurements.md").read_text(encoding="utf-8")
+    for name in command.RUNS | command.ALONE:
+        assert f"<!-- benchmarks/{name}.py -->\n" in page
+
+
+@pytest.mark.slow
+def test_tables_of_waits_and_of_a_gpu_are_made_on_any_device(command, tmp_path):
+    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), *command.ALONE]
+    run = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT)
+    assert run.returncode == 0, run.stderr
+    waits, rows = (cells(part.splitlines())[2:] for part in run.stdout.split("# gpu\n"))
+    assert len(waits) == 4 and all(float(cell) > 0 for row in waits for cell in row[1:])
+    works = " ".join(row[0] for row in rows)
+    for work in ("without", "bfloat16", "1 at once", "RoBERTa", "squidnet", "whole tensors"):
+        assert work in works
+    for _, rate, share, gigabytes in rows:
+        assert re.fullmatch(r"[\d.,e+]+ \w+", rate), rate
+        assert re.fullmatch(r"\d+\.\d\d|–", share) and float(gigabytes) >= 0
+
+
 def cells(lines: list[str]) -> list[list[str]]:
     """The cells of a Markdown table, row by row."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
