@@ -1,5 +1,6 @@
 """A small corpus with a planted signal: the clips of a moment encode the words of its query."""
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -92,6 +93,25 @@ def write_highlights(folder: Path) -> None:
         write_jsonl(folder / f"{split}.jsonl", rows)
     merge(folder / "video.h5", *(files.video for files in splits.values()))
     merge(folder / "text-cog.h5", *(files.text for files in splits.values()))
+
+
+OWN_METRICS = "results/given/mine/retrieval/late_interaction/cog/seed-2018/cog/metrics.json"
+"""Target of the configuration of `write_own_model`."""
+
+
+def write_own_model(folder: Path, config: Path) -> None:
+    """The data of `write_highlights` in `folder`, a model beside `config`, and there the settings of its test."""
+    write_highlights(folder / "mine")
+    (config.parent / "models").mkdir(parents=True)
+    shutil.copy(Path(__file__).parent / "models" / "late_interaction.py", config.parent / "models")
+    source = "{kind: released, collection: mine, splits: [train, val], released_dir: mine, features_dir: mine}"
+    config.write_text(
+        f"name: given\ndatasets:\n  mine:\n    title: Mine\n    source: {source}\n"
+        "    spans: {clip_seconds: 2, selection_split: val, test_split: val}\n"
+        "retrieval:\n  models: [models/late_interaction.py]\n"
+        "  training: {late_interaction: {epochs: 1, options: {width: 24}}}\n",
+        encoding="utf-8",
+    )
 
 
 def merge(target: Path, *sources: Path) -> None:

@@ -1,12 +1,15 @@
 """Published checkpoints: containers, prefixes and layouts as the authors' code writes them."""
 
 import argparse
+import re
 import sys
 import types
+from types import SimpleNamespace
 
 import pytest
 import torch
 from refusals import refused
+from running import PROJECT
 from vcmr_golden import Golden
 
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -57,6 +60,30 @@ def test_a_published_checkpoint_becomes_ours(name, prefix, published, tmp_path):
     golden = type(model).from_official(Golden(GOLDEN[name][0]).weights)
     assert all(torch.equal(value, golden[key]) for key, value in model.state_dict().items())
     assert (target.parent / "log.jsonl").read_text() == ""
+
+
+def test_the_page_makes_a_checkpoint_of_the_authors_code(published, tmp_path, monkeypatch):
+    import_checkpoint("xml", published("xml"), tmp_path / "checkpoint.safetensors")
+    page = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    given = {}
+    theirs = SimpleNamespace(
+        xml_base_config={"n_heads": 7, "drop": 0.1},
+        XML=lambda config: SimpleNamespace(load_state_dict=lambda state: given.update(config=config, state=state)),
+    )
+    monkeypatch.setitem(sys.modules, "easydict", SimpleNamespace(EasyDict=dict))
+    for name in ("baselines", "baselines.crossmodal_moment_localization"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, "baselines.crossmodal_moment_localization.model_xml", theirs)
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(import json.*?)```", page, re.DOTALL)[1], {})
+    import_checkpoint("xml", "model.ckpt", "again.safetensors")
+    first, again = (load_model(name)[0] for name in ("checkpoint.safetensors", "again.safetensors"))
+    assert first.config == again.config and given["state"].keys() == Golden("xml").weights.keys()
+    assert all(torch.equal(value, again.state_dict()[key]) for key, value in first.state_dict().items())
+    ours, config = first.config, given["config"]
+    sizes = (ours.video_dim, ours.text_dim, ours.context_clips, ours.query_tokens, ours.hidden, ours.heads)
+    keys = ("visual_input_size", "query_input_size", "max_ctx_l", "max_desc_l", "hidden_size", "n_heads")
+    assert tuple(config[key] for key in keys) == sizes and config["ctx_mode"] == "video"
 
 
 class Malicious:

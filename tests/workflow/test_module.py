@@ -1,5 +1,6 @@
 """The workflow inside another one: Snakemake's module statement, as the workflow catalogue deploys it."""
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from planted import OWN_METRICS, write_own_model
 from running import NANO, PROJECT, snakemake
 
 CORPUS = "results/nano/corpus/moments.jsonl"
@@ -85,6 +87,14 @@ def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
         [sys.executable, "-m", "snakemake", "--dry-run"], cwd=nowhere, capture_output=True, text=True
     )
     assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
+
+
+@pytest.mark.slow
+def test_an_importer_trains_a_model_that_lies_beside_its_configuration(tmp_path):
+    folder = importer(tmp_path / "project")
+    write_own_model(folder, folder / "config" / "config.yaml")
+    run(folder, "--cores", "1", OWN_METRICS)
+    assert json.loads((folder / OWN_METRICS).read_text())["model"] == "late_interaction"
 
 
 @pytest.mark.night

@@ -74,10 +74,13 @@ def _split_layers(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, A
 
 
 def _mapping(path: Path) -> dict[str, Any]:
-    """Values of a file, with the paths of models (`retrieval.models`) as seen from the working folder."""
-    values = read_yaml(read_text(path, MOST_CHARACTERS), path)
+    return place_models(read_yaml(read_text(path, MOST_CHARACTERS), path), lambda name: path.parent / name)
+
+
+def place_models(values: Mapping[str, Any], place: Callable[[str], Path]) -> dict[str, Any]:
+    """`values` with the paths of models (`retrieval.models`) as seen from the working folder."""
     retrieval = values.get("retrieval")
     if is_object(retrieval) and is_array(models := retrieval.get("models")):
-        placed = [str(path.parent / name) if str(name).endswith(".py") else name for name in models]
-        values = {**values, "retrieval": {**retrieval, "models": placed}}
-    return values
+        placed = [str(place(name)) if str(name).endswith(".py") else name for name in models]
+        return {**values, "retrieval": {**retrieval, "models": placed}}
+    return dict(values)

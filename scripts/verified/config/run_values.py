@@ -5,7 +5,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from verified.config.layers import layers_of, merge, merge_layers
+from verified.config.layers import layers_of, merge, merge_layers, place_models
 from verified.errors import InputError
 
 
@@ -27,11 +27,13 @@ def run_values(workflow: Any, config: Mapping[str, Any], default: Path) -> tuple
 def resolve_layers(values: Mapping[str, Any], folders: list[Path]) -> dict[str, Any]:
     """A mapping merged over its layers: files below the last of `folders` that has them, or the working folder.
 
-    A mapping does not show which file its key `layers` was in; `folders` are those of all files of the run.
+    A mapping does not show which file its layers and models were named in; `folders` are those of all files of the run.
     """
-    below, own = layers_of(
-        values, lambda name: next((f / name for f in reversed(folders) if (f / name).is_file()), Path(name)), "config"
-    )
+
+    def place(name: str) -> Path:
+        return next((folder / name for folder in reversed(folders) if (folder / name).is_file()), Path(name))
+
+    below, own = layers_of(place_models(values, place), place, "config")
     return reduce(merge, [*below, own], {})
 
 
