@@ -10,6 +10,7 @@ from export.test_export_forms import ABOUT, HOSTILE, ROWS, SPLITS, annotation, w
 from PIL import Image
 
 from verified.__main__ import main
+from verified.benchmark.vcmr.data import read_moments
 from verified.config.datasets import Keyframes
 from verified.demo.source import write_video
 from verified.export.collection import COLUMNS, collect
@@ -90,6 +91,16 @@ def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, c
     assert main(["evaluate", str(folder / "train.jsonl"), str(tmp_path / "found.json"), "--json"]) == 0
     assert "100.0" in capsys.readouterr().out
     assert [row["desc_id"] for row in truth] == [7, 3, 8]
+
+
+def test_tvr_s_numbers_of_videos_are_those_of_a_run_s_submissions(tmp_path):
+    train, test = [annotation(5, "train", "u", 1.5, 4.0, "one")], [annotation(4, "test", "w", 2.0, 3.0, "two")]
+    test.append(annotation(9, "test", "v", 1.0, 4.5, "three"))
+    folder = written("tvr", tmp_path, collect(train + test, ("train", "test"), ABOUT))
+    write_jsonl(tmp_path / "test.jsonl", test)
+    videos = read_moments(tmp_path / "test.jsonl", "fig").videos
+    numbers = {video: number for video, (_, number) in read_json(folder / "video2dur_idx.json")["test"].items()}
+    assert numbers == {video: number for number, video in enumerate(videos)} == {"v": 0, "w": 1}
 
 
 def test_activitynet_captions_form_is_read_back(collection, tmp_path):

@@ -60,11 +60,6 @@ class Collection:
     about: Mapping
     splits: dict[str, list[dict]]
 
-    @property
-    def videos(self) -> list[str]:
-        """All videos, in the order of their first caption."""
-        return list(dict.fromkeys(row["video"] for rows in self.splits.values() for row in rows))
-
     def counts(self) -> dict[str, dict[str, int]]:
         """Captions, moments and videos of each split."""
         return {

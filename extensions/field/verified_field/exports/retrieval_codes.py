@@ -17,7 +17,8 @@ from verified.io.text_tables import write_csv
 
 TVR_TEXT = (
     "SPLIT.jsonl in the form of TVR's releases (vid_name, duration, ts, desc, type, desc_id; every type is v: no"
-    " subtitles), and video2dur_idx.json with each video's duration and index; the official evaluation reads them."
+    " subtitles), and video2dur_idx.json with each video's duration and its number in the split, as in a run's"
+    " submissions; the official evaluation reads them."
 )
 QVHIGHLIGHTS_TEXT = (
     "SPLIT.jsonl in the form of QVHighlights as codes for moments read it, lighthouse among them (qid, query, duration,"
@@ -36,8 +37,7 @@ CHARADES_TEXT = (
 
 
 def write_tvr(folder: Path, collection: Collection) -> None:
-    """TVR's JSON Lines and the index of videos."""
-    index = {video: number for number, video in enumerate(collection.videos)}
+    """TVR's JSON Lines and the index of videos, with the numbers that submissions of a run give them."""
     lengths = {}
     for split, rows in collection.splits.items():
         write_jsonl(
@@ -54,7 +54,8 @@ def write_tvr(folder: Path, collection: Collection) -> None:
                 for row in rows
             ),
         )
-        lengths[split] = {row["video"]: [row["duration"], index[row["video"]]] for row in rows}
+        durations = {row["video"]: row["duration"] for row in rows}
+        lengths[split] = {video: [durations[video], number] for number, video in enumerate(sorted(durations))}
     write_json(folder / "video2dur_idx.json", lengths)
     write_cards(folder, "tvr", TVR_TEXT, collection)
 
