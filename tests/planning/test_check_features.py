@@ -47,6 +47,9 @@ def found(folder):
 
 def test_features_that_fit_are_said_to_fit(folder):
     assert [level for level, _ in found(folder)] == ["ok", "ok"]
+    write_arrays(folder / "feat/sub.h5", {"train0": clips()}, dim=DIM)
+    ((level, message),) = (one for one in found(folder) if "sub.h5" in one[1])
+    assert (level, len(found(folder))) == ("note", 3) and message.endswith("no model reads it")
 
 
 @pytest.mark.parametrize("features", [True, False])

@@ -22,6 +22,10 @@ EXCESS = 3
 """Multiples of the authors' epochs beyond which a fixed number of steps is too many for a corpus."""
 
 
+GIVEN = ("video", "text-cog", "text-fig")
+"""Files of features that models read."""
+
+
 def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
     """Every problem of the annotations, once they are here, and features of each data set; files are read whole."""
     for name in datasets_with(settings, "annotations_given"):
@@ -50,6 +54,10 @@ def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
             for problem in feature_problems(path, keys, spans.clip_seconds if file == "video" else None):
                 sound = False
                 yield Finding("problem", key, f"{path}: {problem}", f"{REMEDY}, or set spans.clip_seconds")
+        for other in sorted(Path(source.features_dir).glob("*.h5")):
+            if other.stem not in GIVEN:
+                remedy = "a second stream of a video, such as its subtitles, goes beside the first in video.h5"
+                yield Finding("note", key, f"{other}: no model reads it", remedy)
         if sound:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
 
