@@ -53,7 +53,7 @@ class Extension:
     """Contributions of one folder. Every command reads it, so its functions import heavy modules when called."""
 
     name: str
-    """Of its folder, of its output folder below results/NAME, and of its package, `verified_NAME`."""
+    """Name of its folder, of its output folder below results/NAME, and of its package, `verified_NAME`."""
     title: str
     """Heading of its commands in the help."""
     sections: "Mapping[str, type[Section]]" = field(default_factory=dict)

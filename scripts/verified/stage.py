@@ -75,7 +75,7 @@ class SharedCalls(NamedTuple):
     """Calls of a stage about no data set alone: `walk` asks all of them in a session that counts instead of asking."""
 
     label: str
-    """Of its rows in a quote."""
+    """Label of its rows in a quote."""
     walk: "Callable[[Session], None]"
     generation: "Generation | None" = None
     """Settings that replace the configuration's."""

@@ -15,7 +15,7 @@ from verified_clock.clip import DURATION, EVENTS, SAMPLINGS, frames_at
 from verified_clock.verdict import Verdict, judge
 
 VERSION = 2
-"""Of the clip, in the digest of its frames."""
+"""Version of the clip, in the digest of its frames."""
 
 
 def read_seconds(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:

@@ -164,7 +164,7 @@ class GradedEvaluation:
     notes: tuple[str, ...]
 
     def intervals(self) -> dict[str, dict[str, float | None]]:
-        """Of each measure the mean in percent and its 95 % interval over queries, whose moments are of many videos."""
+        """Mean of each measure in percent and its 95 % interval over queries, whose moments are of many videos."""
         drawn = np.arange(len(self.queries))
         return {name: mean_of_training(values, drawn, unit=100) for name, values in self.values.items()}
 

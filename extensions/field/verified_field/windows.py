@@ -77,7 +77,7 @@ class WindowEvaluation:
     notes: tuple[str, ...]
 
     def intervals(self, thresholds: Iterable[float] = (0.3,)) -> dict[str, dict[str, float | None]]:
-        """Of each measure the mean in percent with its 95 % interval over videos, as of ReXTime's evaluation; R1
+        """Mean of each measure in percent with its 95 % interval over videos, as of ReXTime's evaluation; R1
         also at `thresholds`."""
         scored = measures(self.scores, thresholds)
         return {name: mean_of_training(values, self.scores.videos, unit=100) for name, values in scored.items()}

@@ -8,7 +8,7 @@ from verified.corpus.splits import NO_COPIES, divide
 from verified.io.text_tables import write_csv
 
 COLUMNS = ("video", "start", "end", "caption", "split")
-"""Of the moments file."""
+"""Columns of the moments file."""
 
 
 def write_proposals(

@@ -19,9 +19,9 @@ from verified.errors import InputError
 
 POWER = 0.8
 MOST_VIDEOS, MOST_TRAININGS = 10_000_000, 1_000
-"""More are not looked for."""
+"""The search for a sufficient number ends here."""
 CHANCES = np.random.default_rng(0).random((5, 4000))
-"""Of the draws of each estimated variance: the same for all numbers of videos, so that power grows with them."""
+"""Draws of each estimated variance: the same for all numbers of videos, so that power grows with them."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Spread:
     """Variances of a difference between two models, of values within 0 and 1."""
 
     lasting: float
-    """Of a video's share in the difference, the same in every training."""
+    """Variance of a video's share in the difference, the same in every training."""
     fleeting: tuple[float, float]
-    """Of a video's share in each model's mean, drawn independently in each training."""
+    """Variance of a video's share in each model's mean, drawn independently in each training."""
     training: tuple[float, float]
-    """Of each model's mean over very many videos, from training to training."""
+    """Variance of each model's mean over very many videos, from training to training."""
     queries_per_video: float
 
 

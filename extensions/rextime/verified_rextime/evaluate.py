@@ -23,7 +23,7 @@ class Evaluation:
     notes: tuple[str, ...]
 
     def intervals(self) -> dict[str, dict[str, float | None]]:
-        """Of each measure the mean, its 95 % interval over videos, drawn with all of their questions, and the
+        """Mean of each measure, its 95 % interval over videos, drawn with all of their questions, and the
         intra-class correlation of the questions of a video. None if the available questions do not determine it.
 
         A submission has one training, or none: the noise of training is not included.

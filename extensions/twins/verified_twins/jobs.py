@@ -18,7 +18,7 @@ def twin_inputs(settings: Config, wildcards) -> dict[str, str]:
 
 
 def true_submissions(settings: Config, dataset: str) -> list[str]:
-    """Of each model, by training."""
+    """Submissions of each model to the true sentences, by training."""
     return [
         f"{folder}/submission.json.gz"
         for model in settings.retrieval.names
@@ -27,7 +27,7 @@ def true_submissions(settings: Config, dataset: str) -> list[str]:
 
 
 def twin_submissions(settings: Config, dataset: str) -> list[str]:
-    """Of each model, by kind of twin and training."""
+    """Submissions of each model to the twins, by kind of twin and training."""
     folder = Layout(settings).path("results/{dataset}/twins", dataset)
     return [
         f"{folder}/{kind}/retrieval/{model}/fig/seed-{seed}/cog/submission.json.gz"

@@ -312,7 +312,7 @@ class GroundTruth(Protocol):
     table_metrics: tuple[str, ...]
     """Metrics of the table of scores, which is ordered by the first."""
     ending: str
-    """Of the name of a submission."""
+    """Ending of a submission's name."""
 
     def queries(self) -> list[Query]:
         """All queries."""

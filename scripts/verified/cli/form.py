@@ -24,15 +24,15 @@ class Form:
 
     name: str
     recognise: Recognise
-    """Of a file, its first row (see `first_row`), and a submission to it, if one is given."""
+    """Whether a file has this form, by its path, its first row (see `first_row`) and a submission, if one is given."""
     read: "Callable[[Path], GroundTruth]"
     """The ground truth of a file."""
     evaluate: Callable[[argparse.Namespace], None]
     """Prints the score of a submission, for `verified evaluate`."""
     about: str = ""
-    """Of its files, for the help."""
+    """Its files, for the help."""
     submissions: str = ""
-    """Of its submissions, for the help."""
+    """Its submissions, for the help."""
     options: tuple[str, ...] = ()
     """Names of those options of `evaluate` that not all forms have."""
     declared: tuple[Option, ...] = ()
@@ -40,7 +40,7 @@ class Form:
     rows: Callable[[Path], Iterable[tuple[str, Row]]] | None = None
     """Id and content of each row of a file; None if a query is not about spans in one video."""
     first_spans: Callable[[Path, Mapping[str, str]], dict[str, Span]] | None = None
-    """Of a submission, and {id: video}: the first span that answers each query, in its video."""
+    """The first span that answers each query, from a submission and {id: video}."""
 
 
 def brackets(row: dict, digits: int) -> str:

@@ -9,7 +9,7 @@ from verified.config.base import Section
 PACKAGED, PACKAGED_JOINT = "packaged", "packaged-joint"
 """The image encoder of the installed packages: its features, and those in the space of sentences."""
 PACKAGED_KNOWS = "knows 1,000 classes of things, and neither people nor what they do"
-"""Of both; their card says more."""
+"""Limits of both packaged encoders; their card says more."""
 
 CAPTIONS = {"cog": ("cog", "cog_desc"), "fig": ("fig", "fig_desc"), "fig-lowest": ("fig-lowest", "fig_desc")}
 """Text features by name: their annotations and the key of the caption."""

@@ -34,7 +34,7 @@ NOTHING: Mapping[str, dict] = {}
 
 
 class Probes(NamedTuple):
-    """Of videos by id: their rows of videos.jsonl without id and path, and why the others cannot be read.
+    """Rows of videos.jsonl by id, without id and path, and for unreadable videos the reason.
 
     `judged`: quality measures of moments by `moment_key`, taken before any model call: `said`, and `reason` and
     `detail` of excluded ones (see `verified.stage.Selection`).
@@ -296,7 +296,7 @@ def _exclusion(row: int | None, video: str | None, identity: int | None, reason:
 
 
 class _Availability:
-    """Of one split of published annotations: all videos and moments, and the number of available ones."""
+    """Counts of one split of published annotations: all videos and moments, and the available ones."""
 
     def __init__(self) -> None:
         self.videos: dict[str, bool] = {}

@@ -27,7 +27,7 @@ mkv mod mov mp4 mpe mpeg mpg mpv mqv mts mxf nsv nut nuv ogm ogv ogx qt rm rmvb 
 webm wm wmv wtv xmv y4m 264 265 av1 avc h261 h263 h264 h265 hevc obu vc1 vvc
 """
 ENDINGS = {f".{ending}" for ending in _ENDINGS.split()}
-"""Of files that FFmpeg reads as video; pictures, sounds and subtitles, which it also opens, are no videos."""
+"""Endings of files that FFmpeg reads as video; pictures, sounds and subtitles, which it also opens, are no videos."""
 MOVING_PICTURES = (".gif", ".webp", ".apng", ".png", ".mng", ".avif")
 """Endings of pictures that may move, and are not read: many folders hold previews of videos."""
 SAMPLE = 4096
@@ -58,7 +58,7 @@ class Listing(NamedTuple):
     stamps: dict[str, str]
     """Their stamps by name."""
     digest: str
-    """Of names and stamps: where it stays, no file's content has changed."""
+    """Digest of names and stamps: where it stays, no file's content has changed."""
     settled: bool
     """Whether all files are old enough for their times to tell the next change (see `stamp`)."""
 

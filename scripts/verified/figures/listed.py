@@ -33,7 +33,7 @@ def shown_annotations(settings: Config, dataset: str) -> list[str]:
 
 
 def training_records(settings: Config, dataset: str) -> list[str]:
-    """Of the first seed, by model and training captions."""
+    """Training records of the first seed, by model and training captions."""
     layout, seeds_of = Layout(settings), settings.retrieval.seeds_of
     trained = dict.fromkeys(run[:2] for run in tested_runs(settings, dataset))
     return [

@@ -62,7 +62,7 @@ class Ledger:
         self.damaged: set[Place] = set()
         self._index: dict[bytes, tuple[Place, ...]] = {}
         self._scanned: dict[str, tuple[tuple[int, int], int]] = {}
-        """Of each part its bytes and time when it was read, and where the next reading begins."""
+        """Bytes and time of each part when it was read, and where the next reading begins."""
         self._totals: Counter[str] | None = None
         """Sums over the index, once they are asked for."""
         self._look()

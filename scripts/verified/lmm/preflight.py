@@ -35,7 +35,7 @@ LONG = " ".join(["a person opens the door and walks in"] * 8)
 SOUND = "a second of silence"
 VECTORS = {False: "a text for a vector", True: "a frame for a vector"}
 NO_CHAT = (SOUND, *VECTORS.values())
-"""Of roles that transcribe or embed."""
+"""Calls of roles that transcribe or embed."""
 LONGEST_WAIT = 60.0
 """Longest wait for an answer to one of these small calls, in seconds."""
 REMEDIES = {

@@ -178,7 +178,7 @@ class Outcome:
     seconds: float = 0.0
     cost: float = 0.0
     notes: dict[str, Any] = dataclasses.field(default_factory=dict)
-    """Of the engine; ``thought`` has the model's thoughts before the answer, which are never part of `text`."""
+    """Notes of the engine; ``thought`` has the model's thoughts before the answer, which are never part of `text`."""
 
     @property
     def passes(self) -> bool:

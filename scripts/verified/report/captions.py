@@ -64,7 +64,7 @@ class Moment(NamedTuple):
     start: float
     end: float
     duration: float
-    """Of its video. All times are in seconds."""
+    """Duration of its video. All times are in seconds."""
     split: str
     coarse: str
     candidates: list[Candidate]

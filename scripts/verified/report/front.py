@@ -29,7 +29,7 @@ class Corpus(NamedTuple):
 
     title: str
     kind: str
-    """Of its source, in words."""
+    """Kind of its source, in words."""
     rows: list[dict]
     tested: str
     """The split that models are tested on."""

@@ -43,7 +43,7 @@ def open_findings(findings: Iterable[Finding], audited: Iterable[Audited]) -> li
 
 
 def summarise(audited: list[Audited], findings: list[Finding], runs: list[str], checked: list[str]) -> dict:
-    """Of each split, and of all together, numbers of queries, of those that each check finds, and of clean ones.
+    """Numbers of queries, findings by check and clean queries, for each split and for all together.
 
     runs: names of the grounders; checked: the possible checks. Other checks have no number.
     """

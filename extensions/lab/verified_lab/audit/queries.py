@@ -22,15 +22,15 @@ class Audited:
     """One query under audit."""
 
     split: str
-    """Of a file its name without the ending."""
+    """Name of the file without its ending."""
     id: str
     """Unique in its split."""
     video: str
     spans: tuple[Span, ...]
-    """Of several annotators, or the several windows of a query."""
+    """Spans of several annotators, or the windows of a query."""
     caption: str
     duration: float | None = None
-    """Of the video in seconds; None if unknown."""
+    """Duration of the video in seconds; None if unknown."""
     reviewed: bool = False
     """Whether people have confirmed or corrected it."""
 

@@ -100,7 +100,7 @@ def _thirds(by: str, values: np.ndarray, unit: str) -> list[Group]:
 
 
 FEW = 10
-"""Of fewer videos, a variance is hardly known."""
+"""The variance of fewer videos is hardly known."""
 SHOWN = 5
 """Queries shown of those in which one run is ahead of another."""
 

@@ -64,7 +64,7 @@ SIZES: dict[str, dict[str, tuple[str, int]]] = {
         "hidden": ("video_query_linear.weight", 0),
     },
 }
-"""Of the models whose checkpoints differ in sizes alone (see `Published.sizes`)."""
+"""Tensors that tell the sizes of models whose checkpoints differ in these alone (see `Published.sizes`)."""
 
 
 def import_checkpoint(

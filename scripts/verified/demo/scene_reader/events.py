@@ -28,7 +28,7 @@ WEIGHTS = {
     "texture": 1.0,
     "count": 1.0,
 }
-"""Of the facts by which a text is compared with an event."""
+"""Weights of the facts by which a text is compared with an event."""
 
 
 @dataclasses.dataclass(frozen=True)

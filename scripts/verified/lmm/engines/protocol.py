@@ -43,7 +43,7 @@ TOO_LONG = (
     "longer than the model",
 )
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
-"""Of a message: vLLM's and SGLang's, older and newer; Ollama's; OpenRouter's."""
+"""Fields of a message: vLLM's and SGLang's, older and newer; Ollama's; OpenRouter's."""
 MOST_TOKENS = 10**8
 """Most tokens of one call; a larger number that an endpoint reports is nonsense."""
 DETAIL = 500

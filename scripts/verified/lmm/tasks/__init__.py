@@ -21,8 +21,8 @@ class Task:
     """One task: the role that answers it, the slots of its prompt, and the parser of its answer."""
 
     name: str
-    """Of its prompt file as well, and part of every key of the ledger; a stage outside the paper comes first, before a
-    slash."""
+    """Name of its prompt file too, and part of every key of the ledger; a stage outside the paper comes first, before
+    a slash."""
     role: str
     """The model that answers: llm, image_lmm, video_lmm or speech."""
     slots: tuple[str, ...]
