@@ -130,6 +130,15 @@ def test_a_folder_of_submissions_is_scored_best_first(runs, truth, tmp_path, cap
     said(capsys.readouterr().err, "seed-2.json")
 
 
+def test_tests_on_other_captions_have_to_be_asked_for(runs, truth, tmp_path, capsys):
+    (runs[2] / "seed-1" / "fig").rename(runs[2] / "seed-1" / "cog")
+    folder, output = str(runs[2] / "seed-1"), str(tmp_path / "out")
+    compare = ["compare", str(truth), folder, f"again={folder}", "--output", output]
+    assert main(compare) == 2
+    said(capsys.readouterr().err, "seed-1", "--tested-on cog")
+    assert main([*compare, "--tested-on", "cog"]) == 0
+
+
 def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, truth):
     kept = {seed: runs[2] / f"seed-{seed}" / "fig" / "metrics.json" for seed in (1, 2)}
     known = {"dataset": "demo", "model": "xml", "ground_truth_sha256": "a", "settings_sha256": "a"}

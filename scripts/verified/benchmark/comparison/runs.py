@@ -45,7 +45,8 @@ def read_run(
         raise InputError(
             f"no submission in it: no submission{truth.ending}, also below {tested_on} or seed-*, and no seed-* file",
             file=path,
-            remedy="name a submission, a folder such as results/NAME/retrieval/xml/fig, or a folder of submissions",
+            remedy="name a submission, a folder such as results/NAME/retrieval/xml/fig, or a folder of submissions;"
+            " --tested-on cog takes tests on coarse captions",
         )
     metrics = metrics_of(files)
     check_same_settings(metrics)
