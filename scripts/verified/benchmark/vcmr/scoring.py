@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from verified.benchmark.vcmr.contract import Encoded, Spans
+from verified.benchmark.vcmr.contract import Batch, Encoded, Spans
+from verified.benchmark.vcmr.layers import attention_pooling
 from verified.nn.layers import whole
 
 PAD = -1e10
@@ -38,10 +39,23 @@ class OneVectorTail:
     """
 
     config: Any  # of the model, with the weight `alpha`
+    query_tokens: Any  # vectors of a query's tokens before they are pooled
+    modular_vector_mapping: Any
+    video_query_linear: Any
     pad: ClassVar[float] = PAD
     full_reach: ClassVar[int] = REACH
     kernels: ClassVar[tuple[str, str]] = ("video_st_predictor", "video_ed_predictor")
     """Names of the two convolutions, as in the authors' state dict."""
+
+    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+        tokens = self.query_tokens(query, mask)
+        vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
+        return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
+
+    def span_loss(self, queries: Tensor, clips: Tensor, batch: Batch) -> Tensor:
+        """Cross entropies of starts and ends in matched videos; [N, D] and [N, L, D] → scalar."""
+        spans = self.spans_of(torch.einsum("nd,nld->nl", queries, clips), batch.video_mask)
+        return F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
 
     def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
         return max_over_clips(queries["unit"], videos["unit"], videos["mask"], self.pad)

@@ -249,10 +249,7 @@ class Hero(OneVectorTail, RetrievalModel):
             "negative_query": self.config.rank_weight * full_hinge(scores.T, self.config.margin, pool),
         }
         if torch.rand((), generator=generator) < self.config.span_share:
-            spans = self.spans_of(
-                torch.einsum("nd,nld->nl", queries["localiser"], videos["localised"]), batch.video_mask
-            )
-            span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
+            span = self.span_loss(queries["localiser"], videos["localised"], batch)
             losses["span"] = self.config.span_weight * span
         return add_total(losses)
 

@@ -48,7 +48,6 @@ from verified.benchmark.vcmr.layers import (
     InputProjection,
     LearnedPositions,
     SelfAttention,
-    attention_pooling,
     initialise,
     zero_pads,
 )
@@ -126,11 +125,9 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
         state = {key: value for key, value in super().from_official(state).items() if not key.startswith("sub_")}
         return state | {"modular_vector_mapping.weight": state["modular_vector_mapping.weight"][:1]}
 
-    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+    def query_tokens(self, query: Tensor, mask: Tensor) -> Tensor:
         tokens = self.query_encoder(self.query_pos_embed(self.query_input_proj(zero_pads(query, mask))), mask)
-        tokens = self.query_encoder1(tokens, mask)
-        vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
-        return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
+        return self.query_encoder1(tokens, mask)
 
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Clips after block 1, after block 2 (M) and after block 3 (F); [V, L, F] → each [V, L, D]."""
@@ -148,9 +145,7 @@ class ReLoCLNet(OneVectorTail, RetrievalModel):
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         queries = self.encode_queries(batch.query, batch.query_mask)
         _, middle, final = self.video_features(batch.video, batch.video_mask)
-        products = torch.einsum("nd,nld->nl", queries["localiser"], final)
-        spans = self.spans_of(products, batch.video_mask)
-        span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
+        span = self.span_loss(queries["localiser"], final, batch)
         scores = max_over_clips(queries["unit"], unit(final), batch.video_mask)
         pool = self.config.hard_pool if epoch >= self.config.hard_from_epoch else None
         negative_video, negative_query = sampled_hinge(scores, self.config.margin, pool, generator)

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.contract import (
@@ -44,7 +43,6 @@ from verified.benchmark.vcmr.layers import (
     AttentionBlock,
     InputProjection,
     LearnedPositions,
-    attention_pooling,
     initialise,
     zero_pads,
 )
@@ -110,11 +108,6 @@ class XML(OneVectorTail, RetrievalModel):
         """Token vectors before pooling; [Q, T, E] → [Q, T, D]."""
         return self.query_encoder(self.query_pos_embed(self.query_input_proj(zero_pads(query, mask))), mask)
 
-    def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
-        tokens = self.query_tokens(query, mask)
-        vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
-        return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
-
     def video_features(self, video: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Clip vectors for retrieval and for localisation; [V, L, F] → twice [V, L, D]."""
         first = self.video_encoder1(self.ctx_pos_embed(self.video_input_proj(zero_pads(video, mask))), mask)
@@ -127,9 +120,7 @@ class XML(OneVectorTail, RetrievalModel):
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         queries = self.encode_queries(batch.query, batch.query_mask)
         videos = self.encode_videos(batch.video, batch.video_mask)
-        products = torch.einsum("nd,nld->nl", queries["localiser"], videos["localised"])
-        spans = self.spans_of(products, batch.video_mask)
-        span = F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
+        span = self.span_loss(queries["localiser"], videos["localised"], batch)
         pool = self.config.hard_pool if epoch >= self.config.hard_from_epoch else None
         scores = self.video_scores(queries, videos)
         negative_video, negative_query = sampled_hinge(scores, self.config.margin, pool, generator)
