@@ -98,7 +98,7 @@ NEAREST_ROWS = 1024
 SHOWN_IDS = 2
 SEED = 2024
 CHECKED = ("finding", "split", "desc_id", "right")
-"""Columns of what a person read."""
+"""Columns of the captions that were read."""
 
 
 @dataclass(frozen=True)
@@ -328,7 +328,7 @@ def _scores(captions: Sequence[Caption], places: list[int]) -> Iterator[Finding]
 def tables(captions: Sequence[Caption], findings: Sequence[Finding], checked: Mapping[str, list[bool]]) -> list[Table]:
     """One table a question, and two of scores: by type, and the lowest tenth beside the others.
 
-    `checked`: of each finding, whether the captions that a person read were rightly flagged.
+    `checked`: of each finding, whether the captions that were read were rightly flagged.
     """
     datasets = list(dict.fromkeys(caption.dataset for caption in captions))
     made = []
@@ -352,8 +352,8 @@ def tables(captions: Sequence[Caption], findings: Sequence[Finding], checked: Ma
 
 
 NOTE = (
-    "In brackets: 95 % interval over videos, drawn with all of their captions. Rightly: right ones of those that a"
-    " person read."
+    "In brackets: 95 % interval over videos, drawn with all of their captions. Rightly: right ones of those that were"
+    " read."
 )
 
 
@@ -436,7 +436,7 @@ def evidence(captions: Sequence[Caption], findings: Iterable[Finding]) -> list[d
 def drawn(
     captions: Sequence[Caption], findings: Iterable[Finding], count: int, seed: int = SEED
 ) -> list[tuple[object, ...]]:
-    """Header and rows of a csv for a person to read: `count` captions of each finding by a seeded draw, or all."""
+    """Header and rows of a csv to be read: `count` captions of each finding by a seeded draw, or all."""
     rows: list[tuple[object, ...]] = [(*CHECKED, "words", "coarse", "fine")]
     for finding in findings:
         name, places = f"{finding.question}/{finding.name}", sorted(finding.details)
@@ -450,7 +450,7 @@ def drawn(
 
 
 def read_checked(path: Path) -> dict[str, list[bool]]:
-    """Verdicts of a person by finding, from a csv as of `drawn`. Raises InputError for another one than yes or no."""
+    """Verdicts of a reader by finding, from a csv as of `drawn`. Raises InputError for another one than yes or no."""
     verdicts: dict[str, list[bool]] = defaultdict(list)
     for number, row in read_csv(path, CHECKED):
         if row["right"] not in ("yes", "no"):

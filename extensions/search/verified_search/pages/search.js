@@ -1,5 +1,4 @@
 const results = byId("results");
-let dropped = null; // a picture or a clip as query; it is in no address
 let asked = 0; // number of the latest request; answers to earlier ones are dropped
 
 const address = (path, values) => `${path}?${new URLSearchParams(values)}`;
@@ -22,7 +21,6 @@ function go(question) {
 }
 
 async function show() {
-  dropped = null;
   const question = questionOf(location.search);
   byId("query").value = question.q;
   byId("video").value = question.like ? "" : question.video;
@@ -49,10 +47,9 @@ async function answerOf(place, request) {
   }
 }
 
-// ---- a picture or a clip that was dropped on the page, alone or with the sentence in the field
+// ---- a picture or a clip that was dropped on the page, with the sentence in the field if there is one; in no address
 
 function example(file) {
-  dropped = file;
   const values = { q: byId("query").value.trim(), video: byId("video").value.trim(), top: byId("top").value };
   return answerOf(address("api/example", values), { method: "POST", body: file });
 }
@@ -224,7 +221,6 @@ keyHelp([["/", "to the query"], ["j k", "next and previous moment"], ["Enter", "
 
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (dropped) return example(dropped);
   go({ q: byId("query").value.trim(), video: byId("video").value.trim(), top: byId("top").value });
 });
 window.addEventListener("popstate", show);
