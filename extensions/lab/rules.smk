@@ -27,7 +27,7 @@ rule caption_scenes:
     wildcard_constraints:
         dataset=datasets("annotated_here"),
     conda:
-        "../" + ASKING.environment("video_lmm")
+        f"../{ASKING.environment('video_lmm')}"
     threads: settings.generation.threads
     resources:
         **ASKING.needs("video_lmm"),
