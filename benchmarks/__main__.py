@@ -32,7 +32,7 @@ RUNS = {
     "evaluation": "`verified evaluate`",
 }
 """Benchmark → heading of its table. What each compares stands in the table."""
-ALONE = {"waits": "Waits", "gpu": "A GPU"}
+ALONE = {"waits": "Waits", "accelerator": "A GPU"}
 """Those that run only where they are asked for: their tables have other columns, or they need a device."""
 
 
@@ -46,7 +46,7 @@ def main() -> None:
     tables = {}
     began = time.monotonic()
     print(f"{processor()}, {os.cpu_count()} cores, {platform.system()}\n", flush=True)
-    for name in ["gpu"] if options.gpu else options.only:
+    for name in ["accelerator"] if options.gpu else options.only:
         print(f"## {(RUNS | ALONE)[name]}\n", flush=True)
         tables[name] = run(name, passed)
     print(f"All of it took {(time.monotonic() - began) / 60:.1f} minutes.")

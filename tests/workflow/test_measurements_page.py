@@ -64,7 +64,7 @@ def test_tables_of_waits_and_of_a_gpu_are_made_on_any_device(command, tmp_path):
     program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), *command.ALONE]
     run = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT)
     assert run.returncode == 0, run.stderr
-    waits, rows = (cells(part.splitlines())[2:] for part in run.stdout.split("# gpu\n"))
+    waits, rows = (cells(part.splitlines())[2:] for part in run.stdout.split("# accelerator\n"))
     assert len(waits) == 4 and all(float(cell) > 0 for row in waits for cell in row[1:])
     works = " ".join(row[0] for row in rows)
     for work in ("without", "bfloat16", "1 at once", "RoBERTa", "squidnet", "whole tensors"):
