@@ -59,6 +59,7 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   if (event.dataTransfer.files.length) example(event.dataTransfer.files[0]);
 });
+byId("choose").addEventListener("click", () => byId("file").click());
 byId("file").addEventListener("change", (event) => {
   if (event.target.files.length) example(event.target.files[0]);
   event.target.value = "";
