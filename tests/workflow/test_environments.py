@@ -52,7 +52,7 @@ def rules() -> list[tuple[str, Path, Path | None]]:
         for rule_text in re.split(r"^(?:rule|checkpoint) ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             name = rule_text.split(":", 1)[0]
             script = re.search(r'script:\s+"([\w./]+)"', rule_text)
-            above, asking = (r"\.\./\.\./", r'"\.\./" \+ ') if file.name == "rules.smk" else (r"\.\./", "")
+            above, asking = (r"\.\./\.\./", r'f?"\.\./(?:" \+ |{)') if file.name == "rules.smk" else (r"\.\./", "")
             conda = re.search(rf'conda:\s+(?:"{above}envs/([\w-]+)\.yaml"|{asking}(ASKING)\.environment\()', rule_text)
             if script:
                 environment = PROJECT / "envs" / f"{conda[1] or conda[2].lower()}.yaml" if conda else None
