@@ -15,7 +15,7 @@ from verified.runtime.job import ENDS
 from verified.runtime.manifest import BUILT, NAME, place_of, write_manifest
 from verified.runtime.verify import outdated, sources_of
 
-MORE = "give it more, or lower the batch of its section"
+CAUSES = "most often at a limit of memory (give it more, or lower the batch of its section) or with a full disk"
 USUAL_RATE = (100, 1)
 """Jobs and seconds of Snakemake's own `--max-jobs-per-timespan`."""
 
@@ -54,11 +54,7 @@ def rerun_incomplete(workflow: Any, home: str) -> None:
             workflow.dag.forcefiles.update(old)
             workflow.async_run(workflow.dag.update_needrun())
         if workflow.execution_settings and not workflow.dryrun and not workflow.touch:
-            try:
-                update_manifest(workflow, home, ended=not len(workflow.dag))
-            except (OSError, InputError) as error:
-                problem = disk_problem(error) if isinstance(error, OSError) else error
-                raise WorkflowError(f"error: {problem or error}") from None
+            update_manifest(workflow, home, ended=not len(workflow.dag))
 
     workflow._build_dag = build_with_records
 
@@ -95,11 +91,14 @@ def killed_jobs(workflow: Any, home: str) -> Iterator[str]:
                 if log.stat().st_mtime >= started and not ENDS.search(
                     log.read_text(encoding="utf-8", errors="replace")
                 ):
-                    yield f"{log}: the job was killed before it could say why, most often at a limit of memory ({MORE})"
+                    yield f"{log}: the job was killed before it could say why, {CAUSES}"
 
 
 def update_manifest(workflow: Any, home: str, ended: bool) -> None:
-    """Write the outputs of this run into the manifest in `home`, with their digests once it has `ended`."""
+    """Write the outputs of this run into the manifest in `home`, with their digests once it has `ended`.
+
+    Raises WorkflowError, which Snakemake prints without a traceback, if the disk or the manifest cannot be used.
+    """
     dag, outputs = workflow.dag, dict[str, str | None]()
     levels = (sorted(level, key=lambda job: list(map(str, job.output))) for level in dag.toposorted())
     for job in (job for level in levels for job in level if job.rule.script):
@@ -108,4 +107,8 @@ def update_manifest(workflow: Any, home: str, ended: bool) -> None:
             if place and f"{BUILT}/{place}".startswith(f"{home}/") and not getattr(path, "flags", {}).get("temp"):
                 written = _recorded(path) if ended else None
                 outputs[place] = written["sha256"] if written else "" if ended or dag.needrun(job) else None
-    write_manifest(home, digest_of_param(workflow.config), outputs, ended)
+    try:
+        write_manifest(home, digest_of_param(workflow.config), outputs, ended)
+    except (OSError, InputError) as error:
+        problem = disk_problem(error) if isinstance(error, OSError) else error
+        raise WorkflowError(f"error: {problem or error}") from None
