@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
+from unittest import mock
 
 import pytest
 from changed import PROJECT, changed_files, is_reached
@@ -65,6 +66,13 @@ def ordinary_process():
     if ORDINARY is not None and os.sched_getscheduler(0) != ORDINARY:
         os.sched_setscheduler(0, ORDINARY, os.sched_param(0))
         pytest.fail("the scheduling policy of this process was changed")
+
+
+@pytest.fixture(autouse=True)
+def same_environment():
+    """A command that a test gives in this process may start Snakemake in it, whose announcements to jobs would stay."""
+    with mock.patch.dict(os.environ):
+        yield
 
 
 def pytest_addoption(parser):

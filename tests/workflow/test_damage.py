@@ -14,7 +14,6 @@ from running import NANO, digests, snakemake
 
 from verified.__main__ import main
 from verified.errors import InputError
-from verified.runtime.announcements import CONFIGURATIONS
 from verified.runtime.checksums import TIMESTAMP, checksum_files, record_of, records_in
 from verified.runtime.verify import check, verify
 
@@ -138,9 +137,8 @@ def test_what_is_healed_comes_back_with_equal_bytes_and_nothing_else_is_built(ru
 CHECKPOINT = "results/nano/retrieval/xml/cog/seed-2018/checkpoint.safetensors"
 
 
-def test_an_earlier_training_put_back_with_its_checksums_is_trained_again(run, nano, tmp_path, capsys, monkeypatch):
+def test_an_earlier_training_put_back_with_its_checksums_is_trained_again(run, nano, tmp_path, capsys):
     """New times, all in its folder: Snakemake itself would build on it."""
-    monkeypatch.delenv(CONFIGURATIONS, raising=False)  # a command that another test gave in this process may leave it
     seed = Path(CHECKPOINT).parent
     shutil.copytree(seed, tmp_path / "earlier")
     (tmp_path / "edited.yaml").write_text(NANO.read_text().replace("epochs: 5", "epochs: 5\n      learning_rate: 0.01"))
