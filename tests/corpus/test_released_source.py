@@ -210,7 +210,9 @@ def test_fetch_downloads_the_published_annotations_of_a_configuration(tmp_path, 
     monkeypatch.setattr("verified.released.files.download", write)
     command = ["fetch", "--annotations", "--configfile", "config/didemo.yaml"]
     assert main([*command, "--dry-run"]) == 0 and not asked
-    assert "didemo-cog/val_data.json" in capsys.readouterr().out
+    listed = {line.split("/")[-1]: line for line in capsys.readouterr().out.splitlines()}
+    assert "1.11 MB" in listed["val_data.json"]
+    assert "0.00" not in listed["train_data.json  (fetch it by hand)"], "nobody knows its size"
     assert main(command) == 2
     assert {"didemo-cog/val_data.json", "activitynet-captions/train.json"} <= {*asked}
     assert "didemo-cog/train_data.json" not in asked, "no address gives it"

@@ -108,7 +108,8 @@ def fetch(arguments: argparse.Namespace) -> int:
         except InputError as error:
             failed.append(str(error))
             continue
-        print(f"{(file.bytes or 0) / 1e6:7.2f} MB  {path}", flush=True)
+        size = f"{file.bytes / 1e6:7.2f} MB" if file.bytes else "unknown"
+        print(f"{size:>10}  {path}{'' if file.access == 'open' else '  (fetch it by hand)'}", flush=True)
     for model, keys in () if arguments.annotations else wanted_models(settings).items():
         try:
             size = size_of(model, weights) if arguments.dry_run else fetch_model(model, weights)["bytes"]
