@@ -1,6 +1,9 @@
 """One row of finished annotations without a fault, and a small set of them with a configuration that reads it."""
 
 import json
+from pathlib import Path
+
+from verified.io.jsonl import write_jsonl
 
 ROW = {
     "video": "v",
@@ -21,6 +24,18 @@ datasets:
 retrieval:
   models: []
 """
+
+
+def coarse_only(folder: Path, **retrieval: object) -> dict:
+    """The configuration of features and annotations with coarse captions alone, which are written into `folder`."""
+    row = {"qid": 4, "query": "a ball moves", "duration": 10.0, "vid": "v", "relevant_windows": [[2.0, 6.0]]}
+    for split in ("train", "val"):
+        write_jsonl(folder / f"{split}.jsonl", [row])
+    source = {"kind": "released", "collection": "mine", "splits": ["train", "val"]}
+    source |= {"released_dir": str(folder), "features_dir": str(folder)}
+    spans = {"selection_split": "val", "test_split": "val"}
+    datasets = {"mine": {"title": "Mine", "source": source, "spans": spans}}
+    return {"name": "given", "datasets": datasets, "retrieval": retrieval}
 
 
 def fig(desc_id: int, video: str = "v", start: float = 0.0, end: float = 5.0, **changes: object) -> dict:

@@ -1,7 +1,7 @@
 from verified.config.folders import dataset_wildcards, datasets_with
 from verified.people.pages import page_digest
 from verified.config.trust import confidence_warning
-from verified.tables.inputs import fine_submissions
+from verified.tables.inputs import finest_submissions
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified_lab.config import Audit, Review, limits
 from verified_lab.pages import REVIEW
@@ -196,7 +196,7 @@ rule audit_annotations:
     """Queries that are not unique in their video, spans in doubt, and videos in two splits."""
     input:
         annotations=of_key(annotation_files),
-        submissions=of_key(fine_submissions),
+        submissions=of_key(finest_submissions),
         hashes=of_dataset(lambda dataset: layout.shards(layout.hashes) if dataset.source.annotated_here else []),
         embeddings=rules.embed_captions.output[0],
     output:

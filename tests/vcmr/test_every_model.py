@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from given import coarse_only
 from mutants import EXAMPLE
 from planted import check_learning, plant
 from refusals import refused
@@ -26,6 +27,7 @@ from verified.benchmark.vcmr.scoring import max_over_clips, unit
 from verified.config import load, retrieval
 from verified.config.features import CAPTIONS
 from verified.nn.layers import computing
+from verified.tables.inputs import finest_submissions, run_files
 from verified.tables.layout import model_of, title_of
 
 SIZES = [
@@ -151,6 +153,15 @@ def test_text_features_and_trainings_read_the_captions_of_their_name():
 
     assert [files(captions) for captions in CAPTIONS] == [{"cog"}, {"fig"}, {"fig-lowest"}]
     assert [key for _, key in CAPTIONS.values()] == ["cog_desc", "fig_desc", "fig_desc"]
+
+
+def test_where_captions_are_coarse_alone_no_plan_has_fine_ones(tmp_path):
+    settings = load(coarse_only(tmp_path, models=["xml", "conquer"], seeds=[3]))
+    folders = {name: f"results/given/mine/retrieval/{name}/cog/seed-3/cog" for name in ("conquer", "xml")}
+    assert finest_submissions(settings, "mine") == [f"{folder}/submission.json.gz" for folder in folders.values()]
+    assert run_files(settings, "metrics.json") == [f"{folder}/metrics.json" for folder in folders.values()]
+    submissions = finest_submissions(configured(models=["xml"], seeds=[5]), "demo")
+    assert submissions == ["results/test/demo/retrieval/xml/fig/seed-5/fig/submission.json.gz"]
 
 
 def test_a_model_comes_from_an_installed_package_or_a_path_and_no_name_is_taken_twice(tmp_path, monkeypatch):

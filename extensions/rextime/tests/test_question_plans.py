@@ -1,16 +1,21 @@
 """Questions in plans: refused configurations, needed files, checks, and quotes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from feature_settings import write_arrays
+from given import coarse_only
 
 from verified.config import load
+from verified.config.sources import ReleasedSource
 from verified.io.jsonl import write_json, write_jsonl
 from verified.lmm.session import Session
 from verified.planning.check import problems
 from verified.planning.quote import quote
 from verified_rextime.filters import filter_captions
 from verified_rextime.generate import write_questions
+from verified_rextime.jobs import grounders, grounding_inputs
 from verified_rextime.preflight import feature_findings
 from verified_rextime.sources import read_captions
 from verified_rextime.tasks import GENERATION
@@ -75,6 +80,22 @@ def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path)
         "rextime.released.given",
         "rextime.submissions.mine.file",
     ]
+
+
+def test_grounders_learn_from_the_finest_captions_that_there_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(ReleasedSource, "has_videos", True)  # as a kind of source of one's own can be
+    configured = coarse_only(tmp_path, models=["xml", "hero"], seeds=[3])
+    configured["datasets"]["made"] = {"title": "Made", "source": {"kind": "demo"}}
+    sources = {name: {"form": "queries", "dataset": name} for name in ("mine", "made")}
+    settings = load({**configured, "rextime": {"sources": sources, "models": ["retrieval"]}})
+    assert grounders(settings) == [
+        ("made", "hero", "fig"), ("made", "xml", "fig"), ("mine", "hero", "cog"), ("mine", "xml", "cog"),
+    ]  # fmt: skip
+    wildcards = SimpleNamespace(grounded="mine", grounder="xml-cog")
+    assert grounding_inputs(settings, wildcards) == {
+        "video": "results/given/mine/features/video.h5",
+        "checkpoint": "results/given/mine/retrieval/xml/cog/seed-3/checkpoint.safetensors",
+    }
 
 
 def clips(count):

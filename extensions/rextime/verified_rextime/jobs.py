@@ -1,6 +1,7 @@
 """Files and settings of the ReXTime jobs, by configuration."""
 
 from verified.annotations.export import generation_facts
+from verified.annotations.splits import finest_captions
 from verified.benchmark.vcmr.jobs import CLIPS, SEARCHED, TEXT_ENCODER, search_settings
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
@@ -11,7 +12,6 @@ from verified.config.retrieval import model_module
 from verified.layout import Layout
 from verified.runtime.digest import modules_digest
 from verified.runtime.wildcards import shard_names
-from verified.tables.layout import runs
 from verified.weights.wanted import model_records
 from verified_rextime.config import CLIP_SECONDS, FREE, GroundingModel, Rextime
 
@@ -107,14 +107,11 @@ def _taught(settings: Config) -> list[str]:
 
 
 def grounders(settings: Config) -> list[tuple[str, str, str]]:
-    """(data set, retrieval model, captions that it is trained on) of the grounders; fine captions, if it can be."""
+    """(data set, retrieval model, captions that it is trained on) of the grounders: the finest of the data set."""
     if "retrieval" not in _section(settings).models:
         return []
-    trained: dict[str, str] = {}
-    for model, captions, _ in runs(settings.retrieval.names):
-        if captions == "fig" or model not in trained:
-            trained[model] = captions
-    return [(dataset, model, captions) for dataset in datasets_used(settings) for model, captions in trained.items()]
+    models = sorted(settings.retrieval.names)
+    return [(name, model, finest_captions(settings, name)) for name in datasets_used(settings) for model in models]
 
 
 def fine_tuned_grounders(settings: Config) -> list[tuple[str, str, str]]:

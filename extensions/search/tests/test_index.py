@@ -1,11 +1,13 @@
 """The index: the benchmark's own results, videos that come and go."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from feature_settings import text_features
+from given import coarse_only
 from refusals import refused
 from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video_features
 from starlette.testclient import TestClient
@@ -14,10 +16,12 @@ from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
+from verified.config import load
 from verified.io.hdf5 import FeatureFile
 from verified.runtime.checksums import write_checksums
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
+from verified_search.jobs import index_inputs
 from verified_search.serve import application
 from verified_search.store import present
 from verified_search.update import update
@@ -67,6 +71,16 @@ def test_the_index_finds_what_the_benchmark_finds(model, tmp_path):
         assert np.allclose([one.end for one in found], ends, atol=1e-3)
         assert np.allclose([one.score for one in found], lists.score[row, : len(found)], rtol=1e-4)
         assert found[0].score == pytest.approx(unrounded.score[row, 0], rel=2e-2)
+
+
+def test_an_index_of_coarse_captions_alone_rests_on_a_training_on_these(tmp_path):
+    settings = load(coarse_only(tmp_path, models=["conquer", "hero"], seeds=[3]))
+    inputs = index_inputs(settings, SimpleNamespace(dataset="given/mine", indexed="hero"))
+    assert inputs["checkpoint"] == "results/given/mine/retrieval/hero/cog/seed-3/checkpoint.safetensors"
+    assert (
+        inputs["text"] == "results/given/mine/features/text-cog.h5" and inputs["queries"] == inputs["annotations"][1:]
+    )
+    assert inputs["annotations"][0] == "results/given/mine/annotations/cog/train.jsonl"
 
 
 def test_a_video_beyond_the_models_context_is_searched_to_its_end(tmp_path):

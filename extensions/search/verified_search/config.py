@@ -25,7 +25,7 @@ class Search(Section):
     `features.video_backbone` also reads sentences (packaged, packaged-joint, a CLIP or SigLIP model): no training is
     needed then; empty: the first of `retrieval.models` that can be indexed."""
     trained_on: str = Field(default="fig", pattern="^(cog|fig)$")
-    """Captions that the model was trained on."""
+    """Captions that the model was trained on; cog, too, where a data set has no fine captions."""
     captions: str = Field(default="fine", pattern="^(fine|coarse)$")
     """Captions shown with the results of a joint index. coarse: those of the corpus, so that videos and moments are its
     only inputs; other models are trained on captions, and show the fine ones.

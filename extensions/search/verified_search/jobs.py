@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from verified.annotations.splits import annotation_files, release_of
+from verified.annotations.splits import annotation_files, finest_captions
 from verified.config import Config
 from verified.config.features import SMALL_RESNET
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
@@ -65,12 +65,12 @@ def index_inputs(settings: Config, wildcards) -> dict:
         inputs["queries"] = [path for path in annotations if path.endswith(f"/{dataset.spans.test_split}.jsonl")]
     weights = {*(video_records(settings) if joint else ())}
     if not joint:
-        seed, trained_on = retrieval.seeds_of(indexed)[0], search.trained_on
+        seed, finest = retrieval.seeds_of(indexed)[0], finest_captions(settings, key)
+        trained_on = finest if finest == "cog" else search.trained_on
         run = layout.path(layout.training, key, model=indexed, trained_on=trained_on, seed=seed)
-        coarse = release_of(settings, key) and annotations and "/annotations/cog/" in annotations[0]
         inputs |= {
             "checkpoint": f"{run}/checkpoint.safetensors",
-            "text": layout.path(layout.text_features, key, captions="cog" if coarse else "fig"),
+            "text": layout.path(layout.text_features, key, captions=finest),
         }
         weights |= {*text_records(settings)}
     inputs["weights"] = sorted(weights)

@@ -16,6 +16,12 @@ def release_of(settings: Config, dataset: str) -> Release | None:
     return resolve(source) if isinstance(source, ReleasedSource) else None
 
 
+def finest_captions(settings: Config, dataset: str) -> str:
+    """``fig``, or ``cog`` for a release with coarse captions alone."""
+    release = release_of(settings, dataset)
+    return release.kind if release else "fig"
+
+
 def check_releases(settings: Config) -> None:
     """Raise InputError, naming the data set, for a release of which nothing is available.
 

@@ -89,9 +89,14 @@ class Collection:
         named = sorted((title_of(model), UNTRAINED if trained == UNTRAINED else "FIG") for model, trained in extra)
         return [Row((title,), title, trained, "FIG") for title, trained in named]
 
+    def finest_captions(self, dataset: str) -> str:
+        """``fig``, or ``cog`` where every run of the data set was tested on coarse captions."""
+        tested = {tested_on for name, *_, tested_on in self.runs if name == dataset}
+        return "cog" if tested == {"cog"} else "fig"
+
     def of_dataset(self, table: PaperTable, dataset: str) -> PaperTable:
         """The table for one data set: methods are trained and tested on coarse captions where no run has fine ones."""
-        if not table.lists_methods or {tested_on for name, *_, tested_on in self.runs if name == dataset} != {"cog"}:
+        if not table.lists_methods or self.finest_captions(dataset) != "cog":
             return table
         coarse = [replace(row, train="COG", test="COG") if row.train == "FIG" else row for row in table.rows]
         return replace(table, rows=tuple(coarse))

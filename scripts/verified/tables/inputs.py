@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from verified.annotations.splits import finest_captions
 from verified.benchmark.vcmr.jobs import possible_runs, run_folders
 from verified.config import Config
 from verified.config.folders import shown_datasets
@@ -18,15 +19,11 @@ def tested_runs(settings: Config, dataset: str) -> list[tuple[str, str, str]]:
     return possible_runs(settings, dataset, runs(settings.retrieval.names))
 
 
-def fine_runs(settings: Config, dataset: str) -> dict[str, list[str]]:
-    """Folders of the tests of each model that is trained and tested on fine captions."""
-    found = [run for run in tested_runs(settings, dataset) if run[1:] == ("fig", "fig")]
-    return {run[0]: run_folders(settings, dataset, run) for run in found}
-
-
-def fine_submissions(settings: Config, dataset: str) -> list[str]:
-    """Answers to the test split of every training on fine captions."""
-    return [f"{folder}/submission.json.gz" for folders in fine_runs(settings, dataset).values() for folder in folders]
+def finest_submissions(settings: Config, dataset: str) -> list[str]:
+    """Submissions of every training and test on the finest captions of a data set."""
+    finest = finest_captions(settings, dataset)
+    found = [run for run in tested_runs(settings, dataset) if run[1:] == (finest, finest)]
+    return [f"{folder}/submission.json.gz" for run in found for folder in run_folders(settings, dataset, run)]
 
 
 def run_files(settings: Config, name: str) -> list[str]:

@@ -62,10 +62,10 @@ def _numbers(settings: Shown, summaries: dict[str, dict]) -> Table:
 
 
 def _recall(settings: Shown, collection: Collection, key: str, flagged: set[tuple[str, str]]) -> list[list[Value]]:
-    """Two rows for each model that was trained on fine captions: all queries of the test split, and the clean ones."""
-    rows = []
+    """Two rows for each model that was trained and tested on the finest captions: all queries, and the clean ones."""
+    rows, finest = [], collection.finest_captions(key)
     for (dataset, model, trained, tested), run in sorted(collection.runs.items()):
-        if dataset != key or (trained, tested) != ("fig", "fig"):
+        if dataset != key or (trained, tested) != (finest, finest):
             continue
         answers, split = read_per_query(run.folders), run.metrics[0]["split"]
         clean = np.array([(split, str(number)) not in flagged for number in answers.desc_id])

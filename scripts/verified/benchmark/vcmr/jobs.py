@@ -4,17 +4,15 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from verified.annotations.splits import annotation_file
+from verified.annotations.splits import annotation_file, finest_captions
 from verified.benchmark.vcmr.registry import is_two_stage
 from verified.config import Config
 from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of
 from verified.config.params import deciding
 from verified.config.retrieval import Training, model_module
-from verified.config.sources import ReleasedSource
 from verified.corpus.splits import HELD_OUT
 from verified.layout import Layout
-from verified.released.collections import resolve
 from verified.runtime.digest import modules_digest
 from verified.runtime.resources import CRITICAL_PATH
 from verified.runtime.wildcards import key_of
@@ -99,7 +97,7 @@ def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str
         return runs
     if source.given_features is None:
         return []
-    if isinstance(source, ReleasedSource) and resolve(source).kind == "cog":
+    if finest_captions(settings, dataset) == "cog":
         return sorted({(model, "cog", "cog") for model, _, _ in runs})
     return [run for run in runs if "fig-lowest" not in run]
 
