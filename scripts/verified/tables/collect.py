@@ -151,8 +151,8 @@ class Collection:
         metric = column.task, column.metric
         low, high = self._interval(row, dataset, column)
         trainings = None if row.train == UNTRAINED else len(run.metrics)
-        first_stage = run.metrics[0].get("videos_of") if column.task == "VR" else None
-        note = f"VR of {row.method} is that of {title_of(first_stage)}'s list" if first_stage else ""
+        lists = run.metrics[0].get("videos_of") if column.task in ("VCMR", "VR") else None
+        note = f"VCMR of {row.method} rests on {title_of(lists)}'s list, and VR is that of the list" if lists else ""
         return Cell(run.mean(*metric), low, high, run.spread(*metric), trainings, note=note)
 
     def _mark_best(self, table: PaperTable, column: Column, dataset: str, cells: dict) -> None:
