@@ -10,6 +10,7 @@ from verified.config.trust import NOT_TRUSTED
 from verified.demo.source import write_video
 from verified.people.pages import write_pages
 from verified_lab.pages import REVIEW
+from verified_lab.review.decisions import VERSION, content_id
 from verified_lab.review.pages import pages, queue, text_rules
 
 COUNT = 6
@@ -38,6 +39,15 @@ SCORES = [
     for kind in ("statics", "dynamics")
 ]
 GROUPS = candidates_by_moment(MOMENTS, SCORES)
+
+
+def decision_row(moment: dict, judged: dict, what: str, **more: object) -> dict:
+    """A decision on the candidate `judged` of a moment, as pages write it."""
+    shown = {key: moment[key] for key in ("desc_id", "video", "start", "end")}
+    shown["moment"] = content_id(moment["video"], moment["start"], moment["end"], moment["caption"])
+    shown |= {key: judged[key] for key in ("type", "candidate", "caption")}
+    row = {"version": VERSION, "dataset": "kitchen", **shown, "decision": what, "reviewer": "Ann"}
+    return {**row, "when": "2026-01-01T00:00:00Z", **more}
 
 
 def build_pages(folder: Path, moments: int = 5) -> Path:

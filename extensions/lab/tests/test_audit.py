@@ -107,8 +107,7 @@ def fig(number: int, video: str, start: float, end: float, caption: str) -> dict
     return {**row, "fig_desc": caption, "fig_desc_score": 0.5}
 
 
-@pytest.fixture
-def files(tmp_path):
+def test_the_command_counts_and_writes_what_is_clean(tmp_path, capsys):
     write_jsonl(tmp_path / "train.jsonl", [fig(1, "a", 0, 5, "a man eats"), fig(2, "b", 0, 5, "a man drinks")])
     test = [fig(3, "c", 0, 5, "a dog runs"), fig(4, "c", 9, 14, "a dog runs"), fig(5, "a", 3, 21, "a cat sleeps")]
     write_jsonl(tmp_path / "test.jsonl", [*test, fig(6, "d", 2, 8, "a tree falls")])
@@ -118,23 +117,16 @@ def files(tmp_path):
             for number, index, start, length in ((3, 0, 0, 5), (4, 0, 9, 5), (5, 1, 3, 15), (6, 2, 12 + seed / 10, 5))
         ]
         write_json(tmp_path / f"seed-{seed}.json", {"video2idx": {"c": 0, "a": 1, "d": 2}, "SVMR": lists})
-    return tmp_path
-
-
-def run(*words) -> int:
-    return main(["audit", *map(str, words)])
-
-
-def test_the_command_counts_and_writes_what_is_clean(files, capsys):
-    runs = [files / f"seed-{seed}.json" for seed in (1, 2, 3)]
-    assert run(files / "train.jsonl", files / "test.jsonl", "--runs", *runs, "--output", files / "out", "--json") == 0
+    splits = [str(tmp_path / f"{split}.jsonl") for split in ("train", "test")]
+    runs = [str(tmp_path / f"seed-{seed}.json") for seed in (1, 2, 3)]
+    assert main(["audit", *splits, "--runs", *runs, "--output", str(tmp_path / "out"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     checks = {"outside": 1, "repeated": 0, "ambiguous": 2, "disagreement": 1, "leak": 1}
     assert found["splits"]["test"] == {"queries": 4, "checks": checks, "clean": 0}
-    assert found["splits"]["train"]["clean"] == 2 and read_json(files / "out" / "summary.json") == found
-    assert read_jsonl(files / "out" / "clean" / "train.jsonl") == read_jsonl(files / "train.jsonl")
-    assert read_jsonl(files / "out" / "clean" / "test.jsonl") == []
-    reported = {(row["id"], row["check"]): row["time"] for row in read_jsonl(files / "out" / "findings.jsonl")}
+    assert found["splits"]["train"]["clean"] == 2 and read_json(tmp_path / "out" / "summary.json") == found
+    assert read_jsonl(tmp_path / "out" / "clean" / "train.jsonl") == read_jsonl(tmp_path / "train.jsonl")
+    assert read_jsonl(tmp_path / "out" / "clean" / "test.jsonl") == []
+    reported = {(row["id"], row["check"]): row["time"] for row in read_jsonl(tmp_path / "out" / "findings.jsonl")}
     assert reported["5", "outside"] == [3, 20.0] and reported["6", "disagreement"] == [12.2, 17.2]
 
 

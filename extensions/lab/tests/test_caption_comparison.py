@@ -46,15 +46,11 @@ def run(folder, captions, shift=0, gain=0.0):
     return folder
 
 
-@pytest.fixture
-def runs(tmp_path):
-    """One whose captions differ, and one that is moved in its ids, says "she" and one thing for all."""
-    first = run(tmp_path / "first", lambda n: f"a man in red walks {'left' if n % 2 else 'right'} {n}", gain=0.5)
-    return first, run(tmp_path / "second", lambda n: "a woman walks", shift=100, gain=0.25)
-
-
-def test_moments_are_found_by_what_they_are_and_measured_on_both(runs):
-    first, second = map(read_release, runs)
+def test_moments_are_found_by_what_they_are_and_measured_on_both(tmp_path):
+    """In a run whose captions differ, and one that is moved in its ids, says "she" and one thing for all."""
+    differing = run(tmp_path / "first", lambda n: f"a man in red walks {'left' if n % 2 else 'right'} {n}", gain=0.5)
+    moved = run(tmp_path / "second", lambda n: "a woman walks", shift=100, gain=0.25)
+    first, second = map(read_release, (differing, moved))
     moments, compared = shared(first, second), Compared()
     assert len(moments.first) == COUNT and moments.second[0]["desc_id"] == 101 and moments.left_out == 0
     compare_texts(

@@ -7,6 +7,7 @@ from candidate_rows import score_row
 from kill_points import finished_by_repeating
 from refusals import refused
 from script_run import script_run
+from small_review import decision_row
 
 from verified.annotations.export import count
 from verified.annotations.selection import annotate, candidates_by_moment
@@ -19,7 +20,6 @@ from verified.io.jsonl import write_jsonl
 from verified.planning.stages import supplied
 from verified_lab.review.adjudicate import adjudicate
 from verified_lab.review.apply import drawn_rows, precision_threshold, select_reviewed, with_times
-from verified_lab.review.decisions import content_id
 from verified_lab.review.edits import check_edits
 
 MOMENTS = [
@@ -35,26 +35,12 @@ SCORES = [
 GROUPS = candidates_by_moment(MOMENTS, SCORES)
 
 
-def decision(n: int, what: str, reviewer: str = "ann", when: int = 0, **more) -> dict:
-    """A decision as pages write it, on a moment of MOMENTS."""
-    row = {
-        "version": 2,
-        "dataset": "kitchen",
-        "desc_id": n,
-        "moment": content_id(f"v{n}", 0.5, 2.5, f"c {n}"),
-        "video": f"v{n}",
-        "start": 0.5,
-        "end": 2.5,
-        "decision": what,
-        "type": "dynamics",
-        "candidate": 2,
-        "caption": f"dynamics 2 of {n}",
-        "reviewer": reviewer,
-        "when": f"2026-01-01T00:00:{when:02d}Z",
-        "file": "a.jsonl",
-        "row": 1,
-    }
-    return row | more
+def decision(n: int, what: str, reviewer: str = "ann", when: int = 0, moments: list[dict] = MOMENTS, **more) -> dict:
+    """A decision on one of the `moments`."""
+    moment = next(moment for moment in moments if moment["desc_id"] == n)
+    judged = {"type": "dynamics", "candidate": 2, "caption": f"dynamics 2 of {n}"}
+    written = {"reviewer": reviewer, "when": f"2026-01-01T00:00:{when:02d}Z", "file": "a.jsonl", "row": 1}
+    return decision_row(moment, judged, what, **written | more)
 
 
 def other(n: int, kind: str = "statics", k: int = 0) -> dict:
@@ -141,42 +127,34 @@ def test_the_smallest_score_is_measured_on_reviewed_captions():
         precision_threshold([(1.0, True)] * 9, 0.9)
 
 
-def shown(n: int, what: str, reviewer: str = "ann", moments: list[dict] = MOMENTS, **more) -> dict:
-    """A decision on one of the `moments`."""
-    row = next(moment for moment in moments if moment["desc_id"] == n)
-    about = {key: row[key] for key in ("video", "start", "end")}
-    moment = content_id(row["video"], row["start"], row["end"], row["caption"])
-    return decision(n, what, reviewer) | about | {"moment": moment} | more
-
-
 def test_times_change_by_the_median_where_most_who_share_the_outcome_corrected_them():
     rows, _, _ = annotate(MOMENTS, GROUPS)
-    one, two = shown(1, "accept", time=[0.5, 3.0]), shown(1, "accept", "bob", time=[1.0, 3.5])
-    two_more = [shown(2, "accept", name) for name in ("bob", "eve")]
-    found = found_of(one, two, shown(1, "accept", "eve"), shown(2, "accept", time=[0, 1]), *two_more)
+    one, two = decision(1, "accept", time=[0.5, 3.0]), decision(1, "accept", "bob", time=[1.0, 3.5])
+    two_more = [decision(2, "accept", name) for name in ("bob", "eve")]
+    found = found_of(one, two, decision(1, "accept", "eve"), decision(2, "accept", time=[0, 1]), *two_more)
     assert found["outcomes"][1]["time"] == [0.75, 3.25] and "time" not in found["outcomes"][2]
     assert found["conflicts"] == [2]
     given, _, counts = select_reviewed(rows, GROUPS, found["outcomes"], None)
     assert given[0]["time"] == [0.75, 3.25] and given[0]["review"]["time_before"] == [0.5, 2.5]
     assert counts["retimed"] == 1 and counts["accepted"] == 2 and given[1]["time"] == [0.5, 2.5]
     assert [row["time"] for row in with_times(rows, found["outcomes"])][:2] == [[0.75, 3.25], [0.5, 2.5]]
-    assert states(found_of(shown(1, "accept", time=[0, 9.5]))) == ["stale"]  # the video ends at 9 s
+    assert states(found_of(decision(1, "accept", time=[0, 9.5]))) == ["stale"]  # the video ends at 9 s
 
 
 def test_drawn_moments_are_added_once_and_can_be_taken_back():
     text = {"text": "a dog comes in"}
-    one = shown(1, "draw", time=[4.0, 6.0], **text)
-    same = shown(1, "draw", "bob", time=[4.0, 5.9], when="2026-01-01T00:00:01Z", **text)
-    other = shown(1, "draw", "eve", time=[4.0, 5.5], when="2026-01-01T00:00:02Z", text="an animal")
-    elsewhere = shown(1, "draw", time=[7.0, 8.0], text="it leaves", when="2026-01-01T00:00:03Z")
-    found = found_of(one, same, other, elsewhere, shown(1, "accept", "bob"))
+    one = decision(1, "draw", time=[4.0, 6.0], **text)
+    same = decision(1, "draw", "bob", time=[4.0, 5.9], when=1, **text)
+    other = decision(1, "draw", "eve", time=[4.0, 5.5], when=2, text="an animal")
+    elsewhere = decision(1, "draw", time=[7.0, 8.0], text="it leaves", when=3)
+    found = found_of(one, same, other, elsewhere, decision(1, "accept", "bob"))
     assert states(found) == ["applied", "applied", "outvoted", "applied", "applied"]
     (first, second) = drawn_rows(found["drawn"])
     assert (
         first["review"]["reviewers"] == ["ann", "bob"] and first["time"] == [4.0, 6.0] and second["time"] == [7.0, 8.0]
     )
     assert first["cog_desc"] == first["fig_desc"] == text["text"] and first["fig_desc_type"] == "coarse"
-    back = shown(1, "withdraw", when="2026-01-01T00:00:05Z")
+    back = decision(1, "withdraw", when=5)
     assert [moment["reviewers"] for moment in found_of(one, same, back)["drawn"]] == [["bob"]]
     timed = {**one, "text": "after 3 seconds it leaves"}
     with refused("speaks_of_time", remedy=True):
@@ -186,7 +164,7 @@ def test_drawn_moments_are_added_once_and_can_be_taken_back():
 def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
     twins = [MOMENTS[0], {**MOMENTS[0], "desc_id": 2, "caption": "of the same seconds"}]
     given = [
-        shown(n, what, moments=twins, **more)
+        decision(n, what, moments=twins, **more)
         for n, what, more in (
             (1, "accept", {}),
             (2, "edit", {"text": "a b"}),
@@ -221,7 +199,7 @@ MERGED = [
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("decided, rows, conflict", MERGED)
 def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict, backwards):
-    people = [shown(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
+    people = [decision(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
     people = people[::-1] if backwards else people
     found = found_of(*people)
     written = select_reviewed(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]

@@ -10,19 +10,6 @@ from verified.runtime.previous_output import PreviousOutput
 from verified_lab.config import Quality
 from verified_lab.quality.measure import find_text, measure_frames, measure_moments
 
-SECONDS = 2.0
-
-
-def measured(tmp_path, frames, samples=None, spans=((0.0, SECONDS),), maker="", **settings):
-    path = tmp_path / "clip.mkv"
-    if not path.exists():
-        write_film(path, frames, samples)
-    moments = [
-        {"desc_id": number, "video": "clip", "start": start, "end": end} for number, (start, end) in enumerate(spans)
-    ]
-    video = {"video": "clip", "path": str(path), **probe(path)}
-    return measure_moments(moments, [video], Quality(**settings), PreviousOutput(tmp_path / "measures.jsonl", maker))
-
 
 def test_black_still_blurred_and_moving_pictures_are_distinguished():
     dark, moving = measure_frames(np.stack(black(4))), measure_frames(np.stack(board(4)))
@@ -34,9 +21,12 @@ def test_black_still_blurred_and_moving_pictures_are_distinguished():
 
 
 def test_a_video_is_measured_moment_by_moment(tmp_path):
-    frames = [*black(16), *board(16)]
-    write_film(tmp_path / "clip.mkv", frames, np.concatenate([silence(2.0), tone(2.0, loudness=0.5)]))
-    rows = measured(tmp_path, None, spans=((0.0, 2.0), (2.0, 4.0), (0.0, 4.0)))
+    path, sound = tmp_path / "clip.mkv", np.concatenate([silence(2.0), tone(2.0, loudness=0.5)])
+    write_film(path, [*black(16), *board(16)], sound)
+    spans = enumerate([(0.0, 2.0), (2.0, 4.0), (0.0, 4.0)])
+    moments = [{"desc_id": number, "video": "clip", "start": start, "end": end} for number, (start, end) in spans]
+    video = {"video": "clip", "path": str(path), **probe(path)}
+    rows = measure_moments(moments, [video], Quality(), PreviousOutput(tmp_path / "measures.jsonl"))
     assert [row["black"] for row in rows] == [1.0, 0.0, 0.5] and [row["frames"] for row in rows] == [4, 4, 8]
     assert rows[0]["loudness"] < -80 and rows[1]["loudness"] == pytest.approx(-9.0, abs=0.2)
     assert [row["text"] for row in rows] == [None] * 3

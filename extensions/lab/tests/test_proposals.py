@@ -2,16 +2,12 @@
 
 import csv
 
-import pytest
+from corpus.test_scenes import rendered  # noqa: F401
 from refusals import refused
 from whole_corpus import read_folder
 
 from verified.config import load
-from verified.config.datasets import Proposals
-from verified.corpus.scenes import detect_scenes
-from verified.demo.source import render_demo
 from verified.extension import extensions
-from verified.io.jsonl import read_jsonl
 from verified.lmm.prompts import read_prompts
 from verified.lmm.session import Session
 from verified.lmm.tasks import structured_form
@@ -25,18 +21,7 @@ SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test"
 SHARES = {"train_share": 0.5, "val_share": 0.25}
 
 
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory):
-    """Four rendered videos, one unreadable file, the truth, and the rows of their scenes."""
-    folder = tmp_path_factory.mktemp("bare")
-    source = {"videos": 6, "seconds": 8, "fps": 8, "size": 112, "train_share": 0.5, "val_share": 0.3}
-    render_demo(source, 3, folder / "videos", folder / "rendered.jsonl", folder / "truth.jsonl")
-    (folder / "videos" / "broken.mp4").write_bytes(b"no video")
-    paths = {path.stem: path for path in sorted((folder / "videos").glob("*.mp4"))}
-    return folder, read_jsonl(folder / "truth.jsonl"), detect_scenes(paths, Proposals())
-
-
-def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(rendered, tmp_path, monkeypatch):
+def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(rendered, tmp_path, monkeypatch):  # noqa: F811
     folder, _, scenes = rendered
     monkeypatch.chdir(tmp_path)
     settings = load({"datasets": {"x": {"title": "X", "source": {"kind": "demo"}}}})
@@ -92,10 +77,7 @@ def test_moments_that_no_stage_writes_are_the_users_to_give(tmp_path, monkeypatc
     (tmp_path / "videos").mkdir()
     settings = load({"name": "x", "datasets": {"x": {"title": "X", "source": {"kind": "folder", "videos": "videos"}}}})
     stages.check_supplied(settings)
-    monkeypatch.setattr(stages, "added_stages", lambda: [stage for stage in _all_added() if stage != PROPOSALS])
+    others = [stage for extension in extensions() for stage in extension.stages() if stage != PROPOSALS]
+    monkeypatch.setattr(stages, "added_stages", lambda: others)
     with refused("datasets.x.source.moments", "proposed.csv", remedy=True):
         stages.check_supplied(settings)
-
-
-def _all_added():
-    return [stage for extension in extensions() for stage in extension.stages()]

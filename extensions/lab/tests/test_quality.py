@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from loopback import endpoint, transcription
 from quality_clips import black, board
 from running import PROJECT
@@ -61,25 +62,6 @@ def test_speech_is_counted_once_where_segments_overlap():
     assert len(endless) <= LONGEST and endless.endswith("word …")
 
 
-@pytest.fixture
-def kitchen(tmp_path, monkeypatch):
-    """A folder with a moving clip that speaks, by subtitles, and one that is black for its first half."""
-    monkeypatch.chdir(tmp_path)
-    Path("videos").mkdir()
-    sound = np.concatenate([tone(2.0), silence(2.0)])
-    write_film(Path("videos/talk.mkv"), board(32), sound)
-    write_film(Path("videos/dark.mkv"), [*black(16), *board(16)], sound)
-    Path("videos/talk.srt").write_text(SRT)
-    rows = [
-        "video,start,end,caption,split",
-        "talk,0,2,a board,train",
-        "dark,0,2,nothing,train",
-        "dark,2,4,a board,test",
-    ]
-    Path("moments.csv").write_text("\n".join(rows) + "\n")
-    return tmp_path
-
-
 def settings(url="http://127.0.0.1:9/v1", **quality):
     role = {"engine": "openai", "model": "loop-1", "base_url": url}
     speech = {"model": "loud-1", "base_url": url, "price_minute": 0.6}
@@ -93,18 +75,29 @@ def settings(url="http://127.0.0.1:9/v1", **quality):
     }
 
 
-def snakemake(values, *targets, options=()):
-    """A run of these settings up to the targets; what it printed."""
-    import yaml
-
+def snakemake(values, *targets):
+    """A run of these settings up to the targets."""
     Path("kitchen.yaml").write_text(yaml.safe_dump(values))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1", *options]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1"]
     done = subprocess.run([*command, "--configfile", "kitchen.yaml", "--", *targets], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout + done.stderr
 
 
-def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
+def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(tmp_path, monkeypatch):
+    """Of a moving clip that speaks, by subtitles, and one that is black for its first half."""
+    monkeypatch.chdir(tmp_path)
+    Path("videos").mkdir()
+    sound = np.concatenate([tone(2.0), silence(2.0)])
+    write_film(Path("videos/talk.mkv"), board(32), sound)
+    write_film(Path("videos/dark.mkv"), [*black(16), *board(16)], sound)
+    Path("videos/talk.srt").write_text(SRT)
+    rows = [
+        "video,start,end,caption,split",
+        "talk,0,2,a board,train",
+        "dark,0,2,nothing,train",
+        "dark,2,4,a board,test",
+    ]
+    Path("moments.csv").write_text("\n".join(rows) + "\n")
     with endpoint(lambda number, body: transcription([(0.0, 1.0, "It is dark.")])) as served:
         values = settings(served.url, max_black=0.5, transcripts="speech")
         snakemake(values, "results/kitchen/corpus/counts.json", "results/kitchen/keyframes/shard-00.tar")
@@ -127,18 +120,14 @@ def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(kitchen):
     assert [row["said"] for row in read_jsonl("results/kitchen/corpus/moments.jsonl")] == ["Good night.", ""]
 
 
-def coded(*codes):
-    return [{"desc_id": number, "hash": code} for number, code in enumerate(codes)]
-
-
 def test_no_pair_above_the_least_share_is_overlooked():
     draw = np.random.default_rng(5)
     for _ in range(200):
         bits = draw.integers(0, 2, 192).astype(np.uint8)
         other = bits.copy()
         other[draw.choice(192, 11, replace=False)] ^= 1
-        codes = [np.packbits(one).tobytes().hex() for one in (bits, other)]
-        assert repeated(coded(*codes), LEAST - 1e-9) == {1: (0, round(1 - 11 / 192, 4))}
+        rows = [{"desc_id": n, "hash": np.packbits(one).tobytes().hex()} for n, one in enumerate((bits, other))]
+        assert repeated(rows, LEAST - 1e-9) == {1: (0, round(1 - 11 / 192, 4))}
 
 
 def test_a_copy_in_another_encoding_is_left_out_and_names_what_it_repeats(tmp_path):

@@ -2,19 +2,15 @@
 
 import json
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 from browser import browser
-from running import NANO, snakemake
 from small_review import COUNT, GROUPS, MOMENTS, SCORES, build_pages
 
-from verified.__main__ import main
 from verified.annotations.lint import caption_findings
 from verified.annotations.selection import annotate, candidates_by_moment
 from verified.config.annotations import Lint
-from verified.io.jsonl import read_json, read_jsonl
+from verified.io.jsonl import read_jsonl
 from verified_lab.review.adjudicate import adjudicate
 from verified_lab.review.apply import select_reviewed
 from verified_lab.review.decisions import read_decisions
@@ -141,39 +137,6 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
         assert chromium.messages == []
     both = adjudicate(read_decisions([first, chromium.folder / "review-kitchen-001-Ann-Ä-.jsonl"]), MOMENTS, GROUPS)
     assert len(both["decisions"]) == len(rows) + 1 and both["outcomes"][4]["decision"] == "accept"
-
-
-@pytest.mark.slow
-def test_the_next_run_reads_what_a_reviewer_saves(nano, tmp_path, monkeypatch):
-    run = tmp_path / "run"
-    shutil.copytree(nano, run, symlinks=True)
-    monkeypatch.chdir(run)
-    assert main(["review", "--configfile", str(NANO), "--cores", "2"]) in (0, None)
-    with browser(tmp_path / "ann") as chromium:
-        chromium.open(run / "results" / "nano" / "review" / "pages" / "page-001.html")
-        chromium.wait("document.getElementById('clip').readyState >= 2")
-        chromium.run("document.getElementById('moment').focus()")
-        key(chromium, "a", "document.getElementById('message').textContent.includes('your name first')")
-        write(chromium, "Ann")
-        chromium.run("document.getElementById('reviewer').blur()")
-        chromium.wait("document.activeElement === document.body")
-        key(chromium, "a", decided(1))
-        key(chromium, "a", decided(2))
-        key(chromium, "r", "document.activeElement.id === 'reason'")
-        write(chromium, "too dark")
-        enter(chromium, decided(3))
-        shutil.copy(saved(chromium, "review-nano-001-Ann.jsonl"), run / "ann.jsonl")
-        assert chromium.messages == []
-    (run / "layer.yaml").write_text("review: {decisions: [ann.jsonl]}\n", encoding="utf-8")
-    targets = [f"results/nano/annotations/fig/{split}.jsonl" for split in ("train", "val", "test")]
-    done = snakemake(run, "layer.yaml", "--cores", "2", *targets)
-    assert done.returncode == 0, done.stdout[-6000:]
-    counts = [read_json(path)["counts"] for path in Path("results/nano/annotations/selection").glob("*.json")]
-    assert sum(each.get("accepted", 0) for each in counts) == 2 and sum(each.get("rejected", 0) for each in counts) == 1
-
-
-def decided(number: int) -> str:
-    return f"document.getElementById('progress').textContent.startsWith('{number} of ')"
 
 
 def test_near_duplicates_of_a_video_follow_each_other():

@@ -6,30 +6,18 @@ from collections import Counter
 import pytest
 import yaml
 from running import snakemake
+from small_review import decision_row
 
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
-from verified_lab.review.decisions import VERSION, content_id
 
 pytestmark = pytest.mark.slow
 
 
 def judgement(row: dict, score: dict, right: bool) -> dict:
     """What a reviewer says of the caption of an annotation, whose candidate is `score`."""
-    return {
-        "version": VERSION,
-        "dataset": "nano",
-        "moment": content_id(row["video"], *row["time"], row["cog_desc"]),
-        "desc_id": row["desc_id"],
-        "video": row["video"],
-        "start": row["time"][0],
-        "end": row["time"][1],
-        "type": score["type"],
-        "candidate": score["candidate"],
-        "caption": score["caption"],
-        "reviewer": "Ann",
-        "when": "2026-01-01T00:00:00Z",
-        **({"decision": "accept"} if right else {"decision": "reject", "reason": "wrong"}),
-    }
+    moment = {**row, "start": row["time"][0], "end": row["time"][1], "caption": row["cog_desc"]}
+    what = {"what": "accept"} if right else {"what": "reject", "reason": "wrong"}
+    return decision_row(moment, score, dataset="nano", **what)
 
 
 def test_decisions_and_a_measured_threshold_select_what_an_export_holds(nano, tmp_path):
@@ -52,9 +40,11 @@ def test_decisions_and_a_measured_threshold_select_what_an_export_holds(nano, tm
     review = {"decisions": ["ann.jsonl"], "min_precision": 1.0}
     layer = {"review": review, "annotations": {"best": 2, "otherwise": "coarse"}, "export": {"forms": ["hugging-face"]}}
     (reported / "layer.yaml").write_text(yaml.safe_dump(layer), encoding="utf-8")
-    targets = ["export", "results/nano/annotations/review/tables.json"]
+    targets = ["export", "review", "results/nano/annotations/review/tables.json"]
     run = snakemake(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
     assert run.returncode == 0, run.stdout[-6000:]
+    shown = "".join(page.read_text(encoding="utf-8") for page in base.glob("review/pages/page-*.html"))
+    assert all(f'"{decision["moment"]}"' in shown for decision in decisions), "pages name moments as decisions do"
 
     least = rows[11]["fig_desc_score"]
     selections = [read_json(path) for path in sorted((base / "annotations/selection").glob("*.json"))]

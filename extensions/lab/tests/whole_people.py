@@ -3,14 +3,14 @@
 import json
 
 from given import fig
-from small_review import GROUPS, MOMENTS
+from small_review import GROUPS, MOMENTS, decision_row
 
 from verified.config.annotations import Lint
 from verified.io.fig import TYPES, write_fig
 from verified.io.jsonl import write_json, write_jsonl
 from verified_lab.review.adjudicate import adjudicate
 from verified_lab.review.agreement import agreement
-from verified_lab.review.decisions import content_id, read_decisions
+from verified_lab.review.decisions import read_decisions
 from verified_lab.review.edits import check_edits
 from verified_lab.review.tables import review_tables
 
@@ -28,14 +28,7 @@ def decisions() -> list[dict]:
     rows = []
     for moment in MOMENTS:
         kind, keys = more[moment["desc_id"]]
-        judged = GROUPS[moment["desc_id"]][-1]
-        shown = {key: moment[key] for key in ("desc_id", "video", "start", "end")}
-        rows.append(
-            {"version": 2, "dataset": "kitchen", **shown,
-             "moment": content_id(moment["video"], moment["start"], moment["end"], moment["caption"]), "decision": kind,
-             **{key: judged[key] for key in ("type", "candidate", "caption")}, "reviewer": "Ann",
-             "when": "2026-01-01T00:00:00Z", **keys}
-        )  # fmt: skip
+        rows.append(decision_row(moment, GROUPS[moment["desc_id"]][-1], kind, **keys))
     return [*rows, {**rows[3], "decision": "flag", "reason": "look", "reviewer": "Bob"}]
 
 
