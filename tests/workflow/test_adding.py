@@ -108,19 +108,6 @@ def test_an_engine_is_a_file_and_a_line(copy):
     assert "write_perturbations" in planned(copy, settings)
 
 
-def test_a_model_is_a_file(copy):
-    text = (copy / "examples/mean_pooling.py").read_text(encoding="utf-8")
-    registered = re.search(r'@register\("(.*?)"\)', text)
-    assert registered
-    (copy / "models").mkdir()
-    (copy / "models/mine.py").write_text(text.replace(registered[0], '@register("mine")'))
-    assert not changed(copy)
-    settings = nano()
-    settings["retrieval"]["models"] = ["xml", "models/mine.py"]
-    plan = planned(copy, settings)
-    assert all(f"retrieval/mine/fig/seed-2018/{file}" in plan for file in ("log.jsonl", "fig/metrics.json"))
-
-
 SHOW = """
 import json, sys
 from pathlib import Path

@@ -20,10 +20,6 @@ def texts(name: str) -> list[str]:
     return [line.split(" ", 1)[1] for line in lines if line.startswith(f"{name} ")]
 
 
-def ignored() -> list[str]:
-    return (PROJECT / ".dockerignore").read_text(encoding="utf-8").split()
-
-
 PIP = """#!/bin/sh
 echo "$@" >> {log}
 case "$*" in *--report*) printf '{{"archive_info": {{"hashes": {{"sha256": "{sha256}"}}}}}}' > {report} ;; esac
@@ -62,7 +58,8 @@ def test_a_torch_with_cuda_gets_its_libraries_from_the_lock(tmp_path, version, c
 def test_its_steps_build_the_environment_in_a_clean_folder(tmp_path):
     """All but the system's packages, which the machine that runs the tests has: the whole environment is installed."""
     image = tmp_path / "verified"
-    left = [pattern.removeprefix("**/") for pattern in ignored()]
+    ignored = (PROJECT / ".dockerignore").read_text(encoding="utf-8").split()
+    left = [pattern.removeprefix("**/") for pattern in ignored]
     shutil.copytree(
         PROJECT,
         image,

@@ -161,36 +161,3 @@ def test_an_earlier_training_put_back_with_its_checksums_is_trained_again(run, n
     assert main(["verify"]) == 0  # a complete older run, with its manifest
     assert snakemake(run, "--cores", "2", "results/tables", **config).returncode == 0
     assert digests(run) == tables and main(["verify"]) == 0
-
-
-def test_earlier_annotations_put_back_with_their_checksums_are_made_again(run, tmp_path, capsys):
-    fig = Path("results/nano/annotations/fig")
-    shutil.copytree(fig.parent, tmp_path / "earlier")
-    (tmp_path / "edited.yaml").write_text(f"{NANO.read_text()}\nannotations: {{min_quantile: 0.3}}\n")
-    edited = ("--cores", "2", str(fig / "test.jsonl"))
-    assert snakemake(run, *edited, config=tmp_path / "edited.yaml").returncode == 0
-    annotations = digests(run)
-    shutil.rmtree(fig.parent)
-    shutil.copytree(tmp_path / "earlier", fig.parent, copy_function=shutil.copyfile)
-    assert main(["verify"]) == 1 and f"damaged  {fig}" in capsys.readouterr().out
-    again = snakemake(run, *edited, config=tmp_path / "edited.yaml")
-    assert again.returncode == 0 and f"{fig}/test.jsonl is made again" in again.stdout, again.stdout[-4000:]
-    assert digests(run) == annotations
-
-
-FIG = "results/nano/annotations/fig/test.jsonl"
-XML = "results/nano/retrieval/xml/fig"
-
-
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [(FIG, ["lint", FIG]), (f"{XML}/seed-2018/fig/submission.json.gz", ["compare", FIG, XML])],
-)
-def test_the_remedy_of_a_command_for_a_damaged_file_brings_it_back(path, words, run, capsys):
-    before = digests(run)
-    with Path(path).open("ab") as file:
-        file.write(b" ")
-    assert main(words) == 2
-    command = capsys.readouterr().err.strip().splitlines()[-1]
-    healed = subprocess.run([sys.executable, "-m", *shlex.split(command[command.index("snakemake") :].rstrip(")"))])
-    assert healed.returncode == 0 and digests(run) == before

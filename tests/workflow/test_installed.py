@@ -1,6 +1,5 @@
 """The package without a checkout: a source archive and a wheel of it, installed into an environment of its own."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -8,10 +7,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from planted import OWN_METRICS, write_own_model
 from running import PROJECT
-
-from verified.benchmark.vcmr.conformance import CHECKS
 
 pytestmark = pytest.mark.night
 
@@ -87,13 +83,3 @@ def test_the_workflow_runs_from_the_package(installed, carried, tmp_path):
     files = ["--snakefile", carried / "Snakefile", "--configfile", carried / "config" / "nano.yaml"]
     run([*snakemake, *files, "--", rendered], tmp_path)
     assert (tmp_path / rendered).is_file()
-
-
-def test_a_model_in_a_file_of_its_own_is_checked_trained_and_tested(installed, carried, tmp_path):
-    write_own_model(tmp_path, tmp_path / "lab" / "lab.yaml")
-    checked = run([installed / "verified", "check-model", "lab/models/late_interaction.py"], tmp_path)
-    assert checked.count("passed") == len(CHECKS)
-    snakemake = [installed / "python", "-m", "snakemake", "--scheduler", "greedy", "--cores", "1"]
-    files = ["--snakefile", carried / "Snakefile", "--configfile", "lab/lab.yaml"]
-    run([*snakemake, *files, "--", OWN_METRICS], tmp_path)
-    assert json.loads((tmp_path / OWN_METRICS).read_text())["model"] == "late_interaction"

@@ -157,14 +157,6 @@ def test_commands_of_snakemake_plan(line, kitchen):
     assert re.search(r"resources: (?=.*\bmem_mb=\d).*\bruntime=\d", said), said[-2000:]
 
 
-@WHOLE
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_commands_in_a_pages_text_exist(page):
-    known = set(next(action for action in parser()._actions if hasattr(action, "choices") and action.choices).choices)
-    named = set(re.findall(r"`verified ([a-z][\w-]+)", page.read_text(encoding="utf-8")))
-    assert named <= known, named - known
-
-
 def test_the_menu_of_the_site_shows_every_page():
     menu = yaml.safe_load((PROJECT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     shown = [page for entry in menu for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))]
@@ -194,14 +186,10 @@ def text(name: str) -> str:
     return (PROJECT / name).read_text(encoding="utf-8")
 
 
-def releases() -> list[tuple[str, str]]:
-    """(version, date) of the headings of the history, the latest first."""
-    return re.findall(r"^## (\d+\.\d+\.\d+) \((\d{4}-\d{2}-\d{2})[^)]*\)$", text("CHANGELOG.md"), re.MULTILINE)
-
-
 def test_version_and_date_are_the_same_everywhere():
     citation = yaml.safe_load(text("CITATION.cff"))
     version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
     assert citation["version"] == version == verified.__version__
     assert isinstance(citation["date-released"], datetime.date)
-    assert dict(releases())[version] == citation["date-released"].isoformat()
+    releases = re.findall(r"^## (\d+\.\d+\.\d+) \((\d{4}-\d{2}-\d{2})[^)]*\)$", text("CHANGELOG.md"), re.MULTILINE)
+    assert dict(releases)[version] == citation["date-released"].isoformat()

@@ -23,25 +23,18 @@ def configure(folder: Path, name: str, first: int) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    """A folder in which two configurations were built by the same command."""
-    folder = tmp_path_factory.mktemp("shared")
-    configs = {name: configure(folder, name, first) for name, first in (("one", 0), ("two", 20))}
+def test_the_link_shows_the_configuration_of_the_last_run_also_where_nothing_was_left_to_do(tmp_path):
+    """In a folder in which two configurations were built by the same command."""
+    configs = {name: configure(tmp_path, name, first) for name, first in (("one", 0), ("two", 20))}
     for path in configs.values():
-        run = snakemake(folder, "--cores", "1", SHOWN, config=path)
+        run = snakemake(tmp_path, "--cores", "1", SHOWN, config=path)
         assert run.returncode == 0, run.stdout[-6000:]
-    return folder, configs
-
-
-def test_the_link_shows_the_configuration_of_the_last_run_also_where_nothing_was_left_to_do(shared):
-    folder, configs = shared
-    before = digests(folder)
+    before = digests(tmp_path)
     for name in ("one", "two", "one"):
-        run = snakemake(folder, "--cores", "1", SHOWN, config=configs[name])
+        run = snakemake(tmp_path, "--cores", "1", SHOWN, config=configs[name])
         assert run.returncode == 0 and "Nothing to be done" in run.stdout, run.stdout[-3000:]
-        assert os.readlink(folder / SHOWN) == f"{name}/tables"
-    snakemake(folder, "--dry-run", SHOWN, config=configs["two"])
-    snakemake(folder, "--cores", "1", "results/two/mine/corpus/moments.jsonl", config=configs["two"])
-    assert os.readlink(folder / SHOWN) == "one/tables", "neither a dry run nor another target asks for the tables"
-    assert {path: digest for path, digest in digests(folder).items() if path in before} == before
+        assert os.readlink(tmp_path / SHOWN) == f"{name}/tables"
+    snakemake(tmp_path, "--dry-run", SHOWN, config=configs["two"])
+    snakemake(tmp_path, "--cores", "1", "results/two/mine/corpus/moments.jsonl", config=configs["two"])
+    assert os.readlink(tmp_path / SHOWN) == "one/tables", "neither a dry run nor another target asks for the tables"
+    assert {path: digest for path, digest in digests(tmp_path).items() if path in before} == before
