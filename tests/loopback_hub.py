@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -21,15 +20,11 @@ class Hub:
 
     def __init__(self):
         self.models: dict[str, list[tuple[str, dict[str, bytes]]]] = {}
-        self.gated: set[str] = set()
-        self.cut: dict[str, int] = {}
-        """File → how often its answer breaks off half-way."""
         self.stalls: dict[str, int] = {}
         """File → how often its answer stops half-way and never ends."""
         self.lies: dict[str, bytes] = {}
         """File → other bytes that are sent in its place."""
         self.asked: list[tuple[str, str, str | None]] = []
-        self.tokens: list[str | None] = []
         self.url = ""
         self.ended = threading.Event()
 
@@ -45,10 +40,6 @@ class Hub:
         history = self.models[name]
         return history[-1] if revision == "main" else next((entry for entry in history if entry[0] == revision), None)
 
-    def downloads(self) -> int:
-        """Files that were sent so far, whole or in part."""
-        return sum(method == "GET" and "/resolve/" in path for method, path, _ in self.asked)
-
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -57,14 +48,11 @@ class _Handler(BaseHTTPRequestHandler):
         hub: Hub = self.hub
         path = unquote(urlsplit(self.path).path)
         hub.asked.append((self.command, path, self.headers.get("Range")))
-        hub.tokens.append(self.headers.get("Authorization"))
         name = next((name for name in hub.models if path.startswith((f"/api/models/{name}", f"/{name}/"))), None)
         if name is None:
             return self._refuse(401, "RepoNotFound")
         rest = path.removeprefix("/api/models").removeprefix(f"/{name}").strip("/").split("/")
         if rest[0] == "resolve":
-            if name in hub.gated and not self.headers.get("Authorization"):
-                return self._refuse(401, "GatedRepo")
             return self._file(hub, hub.at(name, rest[1]), "/".join(rest[2:]))
         snapshot = hub.at(name, rest[1] if len(rest) > 1 else "main")
         if snapshot is None:
@@ -105,13 +93,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command == "HEAD":
             return
         body = data[start:]
-        if hub.cut.get(name, 0) > 0:
-            hub.cut[name] -= 1
-            self.wfile.write(body[: len(body) // 2])
-            self.wfile.flush()
-            self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
-            return
         if hub.stalls.get(name, 0) > 0:
             hub.stalls[name] -= 1
             self.wfile.write(body[: len(body) // 2])
