@@ -9,7 +9,6 @@ import torch
 from captioning import settings as generation_settings
 from question_pages import clips, question
 from safetensors.torch import load_file, save_file
-from torch import nn
 
 from verified.config.generation import EngineSettings
 from verified.io.files import file_digest
@@ -19,7 +18,6 @@ from verified.lmm.prompts import read_prompts
 from verified.nn.checkpoint import load as load_tensors
 from verified.nn.low_rank import FORM, merge
 from verified_rextime import fine_tune_lmm
-from verified_rextime.adapters import attach, linear_layers
 from verified_rextime.config import Lora
 from verified_rextime.fine_tune_lmm import Shown, adapted, fine_tune, lessons_of, loss_of
 from verified_rextime.tasks import LOCATE, SCORING
@@ -155,39 +153,3 @@ def test_a_killed_fine_tuning_goes_on_to_the_same_bytes(tiny, shown, tmp_path, m
     assert len(done) == 48 + 3 + 3  # two steps were begun twice
     for key in ("adapter", "card", "record"):
         assert Path(files[key]).read_bytes() == Path(whole_run[key]).read_bytes()
-
-
-class Network(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.block = nn.ModuleDict({"q_proj": nn.Linear(6, 5), "other": nn.Linear(5, 4), "norm": nn.LayerNorm(4)})
-
-    def forward(self, x):
-        return self.block["norm"](self.block["other"](torch.tanh(self.block["q_proj"](x))))
-
-
-def network() -> Network:
-    torch.manual_seed(0)
-    return Network()
-
-
-X = torch.linspace(-1, 1, 18).reshape(3, 6)
-
-
-def with_adapters(**changes):
-    module = network()
-    settings = {"rank": 2, "alpha": 4.0, "seed": 7} | changes
-    return module, attach(module, linear_layers(module, ["q_proj", "other"]), **settings)
-
-
-def test_merged_equals_attached_which_equals_the_formula():
-    module, adapters = with_adapters()
-    for adapter in adapters.values():
-        nn.init.normal_(adapter.up)
-    down, up = adapters["block/q_proj"].down, adapters["block/q_proj"].up
-    layer = network().block["q_proj"]
-    expected = X @ (layer.weight + 4.0 / 2 * up @ down).T + layer.bias
-    assert torch.allclose(module.block["q_proj"](X), expected, atol=1e-5)
-    merged = network()
-    merge(merged, adapters.state_dict(), 4.0 / 2)
-    assert torch.allclose(merged(X), module(X), atol=1e-5) and not torch.allclose(merged(X), network()(X), atol=1e-2)

@@ -25,15 +25,10 @@ from verified_rextime.scoring import Scoring
 from verified_rextime.tables import results_table
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    return tiny_models.qwen_vl(tmp_path_factory.mktemp("qwen"))
-
-
-def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tiny):
+def test_a_continuation_s_score_is_the_mean_of_its_tokens_log_probabilities(tmp_path):
     import torch
 
-    engine = Scoring(EngineSettings(engine="transformers", model=tiny))
+    engine = Scoring(EngineSettings(engine="transformers", model=tiny_models.qwen_vl(tmp_path)))
     frames = np.random.default_rng(0).integers(0, 255, (3, 40, 60, 3), np.uint8)
     text = continuation((3.4, 9.6), "the dog\n sits")
     assert text == "From 3 to 10, the dog sits"
@@ -87,18 +82,15 @@ def untrained(name: str, folder) -> dict:
     return files
 
 
-def two_questions() -> list[dict]:
-    return [
-        question(1, vid="y", relevant_windows=[[1.5, 4.5]], options=[], duration=12.0),
-        question(2, vid="x", relevant_windows=[[6.0, 9.0]], options=[], duration=11.5),
-    ]
-
-
 @pytest.mark.parametrize("name, rate, epochs", [("xml", 3e-3, 40), ("univtg", 1e-2, 40), ("cg_detr", 3e-3, 80)])
 def test_fine_tuning_on_questions_teaches_a_model_where_their_answers_are(name, rate, epochs, tmp_path):
     from verified.benchmark.vcmr.checkpoint import load_model
 
-    files, rows = untrained(name, tmp_path), two_questions()
+    files = untrained(name, tmp_path)
+    rows = [
+        question(1, vid="y", relevant_windows=[[1.5, 4.5]], options=[], duration=12.0),
+        question(2, vid="x", relevant_windows=[[6.0, 9.0]], options=[], duration=11.5),
+    ]
     training = Training(epochs=epochs, batch=2, learning_rate=rate)
     settings = Settings(**RANKING, training=training, seed=3)
     tuned, record = tmp_path / "tuned.safetensors", tmp_path / "log.jsonl"
