@@ -6,7 +6,7 @@ import pytest
 import yaml
 from running import PROJECT, snakemake
 
-from verified.config import load
+from verified.config import read
 from verified.planning.quote import quote
 
 CONFIG = {
@@ -33,7 +33,7 @@ def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch
         assert {row["Method"] for row in rows} == {"XML", "XML + LMM spans", *methods}
     costs = {row["Method"]: row for row in csv.DictReader(_lines(tmp_path / "results/tables/lmm.csv"))}
     assert float(costs["XML"]["Calls"]) == 0 < float(costs["XML + LMM spans"]["Calls"]) <= 3
-    asked = {row["task"]: (row["known"], row["calls"]) for row in quote(load(_values()))}
+    asked = {row["task"]: (row["known"], row["calls"]) for row in quote(read(config))}
     for task in ("embed/vector", "retrieval/ground", "retrieval/grade"):
         known, calls = asked[task]
         assert known > 0 and calls == 0, task
@@ -43,9 +43,3 @@ def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch
 
 def _lines(path):
     return path.read_text(encoding="utf-8").splitlines()
-
-
-def _values():
-    from verified.config.layers import merge_layers
-
-    return merge_layers(["asked.yaml"])

@@ -83,10 +83,7 @@ def asked(tmp_path, url, **more):
 
 
 def test_pairs_hold_the_best_videos_and_the_own_one():
-    _, moments = (
-        None,
-        Moments(np.array([7, 8, 9]), np.array([0, 1, 2]), np.zeros((3, 2)), [""] * 3, ["a", "b", "c"], Path()),
-    )
+    moments = Moments(np.array([7, 8, 9]), np.array([0, 1, 2]), np.zeros((3, 2)), [""] * 3, ["a", "b", "c"], Path())
     pairs = pairs_to_ground(first_stage(), moments, [4.0, 6.0, 5.0], 1)
     assert [(pair.query, pair.video, pair.end) for pair in pairs] == [
         (0, 0, 4.0),

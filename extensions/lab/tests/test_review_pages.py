@@ -13,7 +13,7 @@ from verified.config.annotations import Lint
 from verified.io.jsonl import read_jsonl
 from verified_lab.review.adjudicate import adjudicate
 from verified_lab.review.apply import select_reviewed
-from verified_lab.review.decisions import read_decisions
+from verified_lab.review.decisions import content_id, read_decisions
 from verified_lab.review.pages import javascript, queue, text_rules
 
 
@@ -23,7 +23,10 @@ def pages(tmp_path_factory):
 
 
 def test_the_most_doubtful_captions_come_first():
-    assert [item["desc_id"] for item in queue(reversed(MOMENTS), GROUPS, "doubt")] == list(range(1, COUNT + 1))
+    shown = queue(reversed(MOMENTS), GROUPS, "doubt")
+    assert [item["desc_id"] for item in shown] == list(range(1, COUNT + 1))
+    ids = [content_id(row["video"], row["start"], row["end"], row["caption"]) for row in MOMENTS]
+    assert [item["moment"] for item in shown] == ids
     assert [item["desc_id"] for item in queue(reversed(MOMENTS), GROUPS, "corpus")] == list(range(COUNT, 0, -1))
     unscored = candidates_by_moment(MOMENTS, [{**SCORES[0], "score": float("nan")}])
     assert queue(MOMENTS, unscored, "doubt") == []  # nothing to judge

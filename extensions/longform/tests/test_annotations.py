@@ -1,6 +1,7 @@
 """MAD's JSON: read as documented, hostile files named, bad rows excluded with a reason."""
 
 import json
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,14 +18,9 @@ GOOD = {
 }
 
 
-def _file(folder, values) -> str:
-    path = folder / "MAD_test.json"
-    path.write_text(values if isinstance(values, str) else json.dumps(values))
-    return str(path)
-
-
 def test_the_documented_form_is_read_with_either_kind_of_times(tmp_path):
-    path = _file(tmp_path, {"17": GOOD})
+    path = str(tmp_path / "MAD_test.json")
+    Path(path).write_text(json.dumps({"17": GOOD}))
     row = {"id": "17", "movie": "0001", "sentence": "She waits.", "duration": 6000.5, "split": "test"}
     assert read_mad(path, "test") == [{**row, "start": 1.0, "end": 4.5}]
     assert read_mad(path, "test", "timestamps") == [{**row, "start": 1.5, "end": 4.0}]

@@ -18,8 +18,7 @@ from verified_longform.recall import IOUS, KS
 RATE = 1000
 
 
-@pytest.fixture
-def truth(tmp_path):
+def test_a_submission_is_scored(tmp_path, capsys):
     rows = [
         {
             "id": str(number),
@@ -33,11 +32,8 @@ def truth(tmp_path):
         for number in range(1, 7)
     ]
     unusable = {**rows[0], "id": "x", "sentence": " "}
-    write_mad(tmp_path / "truth.json", [*rows, unusable])
-    return tmp_path / "truth.json"
-
-
-def test_a_submission_is_scored(truth, tmp_path, capsys):
+    truth = tmp_path / "truth.json"
+    write_mad(truth, [*rows, unusable])
     lines = [{"id": str(number), "spans": [[0.0, 1.0], [10.0 * number, 10.0 * number + 4]]} for number in range(1, 7)]
     path = tmp_path / "submission.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -24,27 +24,21 @@ def _own(folder):
     return {"kind": "released", "collection": "mine", "splits": ["test"], "released_dir": str(folder)}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("statistics")
+def test_the_published_row_of_charades_sta_is_rebuilt(tmp_path):
     values = {
         "name": "grounds",
-        "datasets": {"mine": {"title": "Mine", "source": _own(folder / "own")}},
+        "datasets": {"mine": {"title": "Mine", "source": _own(tmp_path / "own")}},
         "retrieval": {"models": []},
         "longform": {"published": ["charades-sta"], "published_dir": str(PUBLISHED)},
     }
-    config = folder / "grounds.yaml"
+    config = tmp_path / "grounds.yaml"
     config.write_text(yaml.safe_dump(values))
     stage = "results/grounds/longform"
     targets = [f"{stage}/tables.json", f"{stage}/figures/moments.svg", f"{stage}/figures/sentences.svg"]
     targets.append(f"{stage}/figures/datasets.svg")
-    run = snakemake(folder, "--cores", "2", *targets, config=config)
+    run = snakemake(tmp_path, "--cores", "2", *targets, config=config)
     assert run.returncode == 0, run.stdout[-4000:]
-    return folder / stage
-
-
-def test_the_published_row_of_charades_sta_is_rebuilt(built):
-    tables = {table["key"]: table for table in read_json(built / "tables.json")["tables"]}
+    tables = {table["key"]: table for table in read_json(tmp_path / stage / "tables.json")["tables"]}
     assert set(tables) == {"mad-1", "mad-1-verdicts"}
     rows = [row[:5] for row in tables["mad-1-verdicts"]["rows"]]
     differing = {row[1]: row[2:4] for row in rows if row[4] != "reproduced"}

@@ -18,18 +18,14 @@ def _model(**changes):
     return VLGNet(VLGSettings(**{**SIZE, "blocks": 3, "neighbours": 2, **changes}), Grid(window=16, clips=8).anchors)
 
 
-def _block(model):
-    torch.manual_seed(1)
-    return {name: torch.randn_like(value) for name, value in model.context_aggregator[0].state_dict().items()}
-
-
 @pytest.mark.parametrize(
     "prefix, semantic",
     [("module.backbone1.2.", "sconvs."), ("module.x_1d_b.2.", "fconvs."), ("context_aggregator.0.", "sconvs.")],
 )
 def test_every_pass_has_the_published_block_and_nothing_else_changes(tmp_path, prefix, semantic):
     model, untouched = _model(), _model().state_dict()
-    block = _block(model)
+    torch.manual_seed(1)
+    block = {name: torch.randn_like(value) for name, value in model.context_aggregator[0].state_dict().items()}
     named = {prefix + name.replace("sconvs.", semantic): value for name, value in block.items()}
     torch.save({"state_dict": {**named, "module.other.weight": torch.ones(2)}}, tmp_path / "gtad.pth.tar")
     facts = warm_start(model, tmp_path / "gtad.pth.tar")

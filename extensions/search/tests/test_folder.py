@@ -50,19 +50,6 @@ def videos(tmp_path):
     return place
 
 
-@pytest.fixture
-def looked(monkeypatch):
-    """The names of the files that are looked at."""
-    names = []
-
-    def watched(path, backbone):
-        names.append(path.name)
-        return survey(path, backbone)
-
-    monkeypatch.setattr(folders, "survey", watched)
-    return names
-
-
 def test_a_look_finds_the_shots_and_sees_each(videos):
     seen = survey(videos / "three.mp4", Colours())
     assert [round(start, 2) for start, _ in seen.shots] == [0.0, 3.0, 5.0] and seen.shots[-1][1] == seen.duration == 9.0
@@ -73,8 +60,14 @@ def test_a_look_finds_the_shots_and_sees_each(videos):
     assert len(seen.pictures) == 3 and all(content[:2] == b"\xff\xd8" for _, content in seen.pictures)
 
 
-def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, looked):
-    place = tmp_path / "index"
+def test_a_second_run_looks_at_what_is_new_or_changed(videos, tmp_path, monkeypatch):
+    place, looked = tmp_path / "index", []
+
+    def watched(path, backbone):
+        looked.append(path.name)
+        return survey(path, backbone)
+
+    monkeypatch.setattr(folders, "survey", watched)
     manifest = index_videos(videos, place)
     assert manifest["videos"] == 2 and sorted(looked) == ["broken.mp4", "one.mkv", "three.mp4"]
     assert list(manifest["unreadable"]) == ["broken"]

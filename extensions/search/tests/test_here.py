@@ -48,19 +48,13 @@ SCENES = (
 )
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """(files, settings) of four videos with captions of real things, and four of which nothing was written."""
+def test_a_sentence_in_other_words_finds_the_moment_that_was_described(tmp_path):
+    """In four videos with captions of real things, and four of which nothing was written."""
     files, settings = write_corpus(tmp_path, random_videos(8))
     rows = read_jsonl(files["annotations"][0])[: len(SCENES)]
     for row, (coarse, fine) in zip(rows, SCENES):
         row["cog_desc"], row["fig_desc"] = coarse, fine
     write_fig(files["annotations"][0], rows)
-    return files, settings
-
-
-def test_a_sentence_in_other_words_finds_the_moment_that_was_described(corpus, tmp_path):
-    files, settings = corpus
     update(tmp_path / "index", files, settings)
     index = Index(tmp_path / "index")
     for query, video in (

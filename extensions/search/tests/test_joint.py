@@ -23,10 +23,8 @@ from verified_search.update import update
 CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """(folder, CLIP's folder) of an index of four videos."""
-    folder = tmp_path_factory.mktemp("joint")
+def build(folder) -> str:
+    """An index of four videos in `folder`; CLIP's folder."""
     (folder / "clip").mkdir()
     name = str(clip(folder / "clip"))
     rows, moments = [], []
@@ -56,7 +54,7 @@ def built(tmp_path_factory):
         seed=1,
     )
     update(folder / "index", files, settings)
-    return folder, name
+    return name
 
 
 def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
@@ -71,12 +69,12 @@ def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
     }
 
 
-def test_a_sentence_finds_what_clip_says(built):
-    folder, name = built
-    index = Index(folder / "index")
+def test_a_sentence_finds_what_clip_says(tmp_path):
+    name = build(tmp_path)
+    index = Index(tmp_path / "index")
     query = index.encoder.query("a cat sleeps")
     moments = index.moments(query, index.candidates(vector_of(query), 100), 4)
-    cosines = expected(folder, name, "a cat sleeps")
+    cosines = expected(tmp_path, name, "a cat sleeps")
     order = sorted(cosines, key=lambda video: -cosines[video].max())
     assert [one.video for one in moments] == order
     for moment in moments:
