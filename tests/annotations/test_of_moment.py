@@ -52,18 +52,14 @@ def test_of_two_hundred_injections_95_in_100_are_found():
     assert by_form.count("an honest beginning, then the hook") >= 18
 
 
-@pytest.fixture(scope="module")
-def released() -> list[tuple[str, str]]:
+def test_released_captions_raise_few_false_alarms():
     if not RELEASED.is_dir():
         pytest.skip("the released annotations are not beside the project")
     files = (RELEASED / f"{name}.jsonl" for name in SETS)
     lines = [
         json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.strip()
     ]
-    return [(row["fig_desc"], row["cog_desc"]) for row in lines]
-
-
-def test_released_captions_raise_few_false_alarms(released):
+    released = [(row["fig_desc"], row["cog_desc"]) for row in lines]
     by_form = sum(bool(doubts(*row)) for row in released) / len(released)
     sample = random.Random(1).sample(released, 400)
     far = cosines([caption for caption, _ in sample], [coarse for _, coarse in sample], PACKAGED) < LEAST_COSINE

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from captioning import make_moments, make_tar, make_videos
 from stub_engine import StubEngine
 
@@ -22,30 +21,24 @@ datasets: {mine: {title: Mine, source: {kind: folder, videos: videos, moments: m
 """
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """A working directory with a corpus of three moments."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.yaml").write_text(CONFIG)
-    moments = make_moments(["a dog runs", "a cat sits", "a cow eats"])
-    write_jsonl("results/mine/corpus/moments.jsonl", moments)
-    return moments
-
-
 def show(capsys, *arguments):
     status = main(["show", *arguments, "--configfile", "mine.yaml"])
     out, err = capsys.readouterr()
     return status, out + err
 
 
-def test_keyframes_calls_candidates_and_decision(run, capsys, tmp_path):
-    videos, base = make_videos(tmp_path, run), "results/mine"
+def test_keyframes_calls_candidates_and_decision(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(CONFIG)
+    moments = make_moments(["a dog runs", "a cat sits", "a cow eats"])
+    write_jsonl("results/mine/corpus/moments.jsonl", moments)
+    videos, base = make_videos(tmp_path, moments), "results/mine"
     engine = StubEngine()
     generation = Generation()
     with Session(generation, 1, PAPER[:5], dict.fromkeys(("llm", "image_lmm", "video_lmm"), engine)) as s:
-        with KeyframeTar(make_tar(tmp_path / "k.tar", run)) as tar:
-            statics = caption_statics(run, tar, s)
-        dynamics = caption_dynamics(run, videos, {"fps": 8.0, "frames": None, "max_frames": 64}, s)
+        with KeyframeTar(make_tar(tmp_path / "k.tar", moments)) as tar:
+            statics = caption_statics(moments, tar, s)
+        dynamics = caption_dynamics(moments, videos, {"fps": 8.0, "frames": None, "max_frames": 64}, s)
     write_jsonl(f"{base}/captions/statics/shard-00.jsonl", statics)
     write_jsonl(f"{base}/captions/dynamics/shard-00.jsonl", dynamics)
     write_jsonl(f"{base}/captions/statics/shard-00.corrupted.jsonl", [])

@@ -175,12 +175,6 @@ def _at(values: Any, path: tuple[str, ...]) -> Any:
     return values
 
 
-def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    changed = copy.deepcopy(values)
-    _at(changed, path[:-1])[path[-1]] = value
-    return changed
-
-
 def walk(folder: Path) -> dict[str, dict[str, Any]]:
     """Of each key, by its path: whether it is operational, whether a change of it was planned, and in which base."""
     found: dict[str, dict[str, Any]] = {}
@@ -195,7 +189,8 @@ def walk(folder: Path) -> dict[str, dict[str, Any]]:
             if key["decides"] or operational:
                 continue
             for other in others(field, _at(values, path)):
-                changed = _put(values, path, other)
+                changed = copy.deepcopy(values)
+                _at(changed, path[:-1])[path[-1]] = other
                 try:
                     if _at(load(changed).model_dump(mode="json"), path) == _at(values, path):
                         continue

@@ -210,20 +210,14 @@ def test_counts_reconcile_whatever_the_rows(folder, rows):
 PROBE = {"duration": 5.0, "fps": 8.0, "width": 2, "height": 2, "frames": 40, "sha256": "0", "state": "whole"}
 
 
-@pytest.fixture
-def many(tmp_path, monkeypatch) -> Path:
-    """A folder of twelve videos that are not looked into."""
+@pytest.mark.parametrize("ids", [True, False])
+def test_shards_together_find_the_whole_corpus(tmp_path, monkeypatch, ids):
+    """Also where ids are used twice, or are positions; the videos are not looked into."""
     (tmp_path / "videos").mkdir()
     for number in range(12):
         (tmp_path / "videos" / f"v{number}.mp4").touch()
     monkeypatch.setattr("verified.corpus.folder_source.probe", lambda path: PROBE)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.mark.parametrize("ids", [True, False])
-def test_shards_together_find_the_whole_corpus(many, ids):
-    """Also where ids are used twice, or are positions."""
     rows = [{"video": f"v{n % 13}", "start": 0, "end": 1 + n, "caption": f"c {n}"} for n in range(60)]
     write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))
     whole = read_folder("videos", "m.jsonl", "test")

@@ -6,7 +6,6 @@ import os
 import media
 import numpy as np
 import pyarrow.parquet
-import pytest
 from feature_settings import video_features
 from given import fig
 from hypothesis import example, given, settings
@@ -91,21 +90,16 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     assert pyarrow.parquet.read_table(folder / "c.parquet").column("video").to_pylist() == names
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """A folder of odd names, all of the same short video, read as a source."""
-    folder = tmp_path_factory.mktemp("odd")
-    first = media.write_video(folder / "one.mp4", media.counted(16), fps=8)
+def test_odd_files_pass_the_stages_that_open_them(tmp_path):
+    """A folder of odd names, all of the same short video."""
+    first = media.write_video(tmp_path / "one.mp4", media.counted(16), fps=8)
     for video in ODD:
-        path = folder / "videos" / f"{video}.mp4"
+        path = tmp_path / "videos" / f"{video}.mp4"
         path.parent.mkdir(parents=True, exist_ok=True)
         os.link(first, path)
     rows = ({"video": video, "start": 0.0, "end": 1.5, "caption": "a number", "split": "train"} for video in ODD)
-    write_jsonl(folder / "moments.jsonl", rows)
-    return read_folder(folder / "videos", folder / "moments.jsonl", "train")
-
-
-def test_odd_files_pass_the_stages_that_open_them(corpus, tmp_path):
+    write_jsonl(tmp_path / "moments.jsonl", rows)
+    corpus = read_folder(tmp_path / "videos", tmp_path / "moments.jsonl", "train")
     assert [row["video"] for row in corpus.moments] == ODD and not corpus.exclusions
     write_jsonl(tmp_path / "videos.jsonl", corpus.videos)
     videos = read_jsonl(tmp_path / "videos.jsonl")

@@ -33,8 +33,9 @@ STA = {
 
 
 @pytest.fixture(scope="module")
-def charades(tmp_path_factory) -> Path:
-    """Annotations in the form of Charades-STA; videos in subfolders, one missing, one there twice, one of no moment."""
+def built(tmp_path_factory) -> Path:
+    """The corpus of annotations in the form of Charades-STA; of their videos, which lie in subfolders, one is missing,
+    one there twice, one of no moment."""
     folder = tmp_path_factory.mktemp("charades")
     lengths = "id,length\n" + "".join(f"{video * 5},2.0\n" for video in "ABCDE")
     publish(
@@ -53,14 +54,9 @@ def charades(tmp_path_factory) -> Path:
     spans = {"selection_split": "test"}
     values = {"name": "sta", "shards": 2, "datasets": {"sta": {"title": "STA", "source": source, "spans": spans}}}
     (folder / "sta.yaml").write_text(yaml.safe_dump(values))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def built(charades) -> Path:
-    run = snakemake(charades, "--cores", "1", "results/sta/corpus/moments.jsonl", config=charades / "sta.yaml")
+    run = snakemake(folder, "--cores", "1", "results/sta/corpus/moments.jsonl", config=folder / "sta.yaml")
     assert run.returncode == 0, run.stdout[-4000:]
-    return charades / "results" / "sta" / "corpus"
+    return folder / "results" / "sta" / "corpus"
 
 
 def test_videos_are_found_by_their_published_names(built):

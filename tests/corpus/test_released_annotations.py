@@ -17,12 +17,9 @@ pytestmark = [
 ]
 
 
-def source(collection: str, *splits: str) -> ReleasedSource:
-    return ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=str(RELEASED))
-
-
 def rows_of(collection: str, *splits: str) -> dict[str, list[dict]]:
-    return {split: read_release(source(collection, *splits), split) for split in splits}
+    source = ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=str(RELEASED))
+    return {split: read_release(source, split) for split in splits}
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,6 @@ def test_copies_go_where_the_one_goes_that_they_show(count):
     assert set.union(*few.values()) == {"train"}, "three copies are one video"
 
 
-def settings(folder, **source):
-    given = {"kind": "folder", "videos": str(folder / "videos"), "moments": str(folder / "moments.csv"), **source}
-    return load({"name": "lab", "datasets": {"lab": {"title": "Lab", "source": given}}})
-
-
 @pytest.mark.parametrize(
     ("split", "source", "expected"),
     [("", {}, {"train", "val", "test"}), ("", {"default_split": "test"}, {"test"}), ("dev", {}, {"dev"})],
@@ -73,9 +68,9 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
     with (tmp_path / "moments.csv").open("w", newline="") as file:
         named = [[f"v{number}", 0, 1, "a dog runs", split] for number in range(4)]
         csv.writer(file).writerows([["video", "start", "end", "caption", "split"], *named])
-    config = settings(tmp_path, **source)
-
     files = {"videos": str(tmp_path / "videos"), "moments": str(tmp_path / "moments.csv")}
+    given = {"kind": "folder", **files, **source}
+    config = load({"name": "lab", "datasets": {"lab": {"title": "Lab", "source": given}}})
 
     def splits(copies) -> dict[str, str]:
         reading = read_source(source_reading(config.datasets["lab"]), files)

@@ -157,11 +157,6 @@ def test_a_crafted_file_is_named(tmp_path, case, read):
     assert str(path) in str(refusal.value) and len(str(refusal.value)) < 1000
 
 
-def parts(content: bytes) -> tuple[dict, bytes]:
-    (length,) = struct.unpack("<Q", content[:8])
-    return json.loads(content[8 : 8 + length]), content[8 + length :]
-
-
 @pytest.fixture(scope="module", params=["evaluator", "retrieval"])
 def good(request, tmp_path_factory, four_frames):
     """A checkpoint and its reader."""
@@ -177,7 +172,8 @@ def good(request, tmp_path_factory, four_frames):
 
 def test_sizes_that_only_fill_the_memory_are_refused_at_once(tmp_path, good):
     content, read = good
-    header, data = parts(content)
+    (length,) = struct.unpack("<Q", content[:8])
+    header, data = json.loads(content[8 : 8 + length]), content[8 + length :]
     stated = json.loads(header["__metadata__"]["verified"])
     sizes = stated["architecture"] if "architecture" in stated else stated["config"]
     whole = [key for key, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)]

@@ -1,7 +1,6 @@
 """Grading the evaluator: which captions count, and the figures that come out."""
 
 import numpy as np
-import pytest
 
 from verified.evaluator.validation import (
     DYNAMIC,
@@ -34,14 +33,10 @@ def test_candidates_are_compared_with_their_own_kind():
     ]
 
 
-@pytest.fixture
-def graded():
+def test_areas():
     both = (STATIC, DYNAMIC)
     kinds = [(FAITHFUL, both), (FAITHFUL, both), (STATIC, (STATIC,)), (DYNAMIC, (DYNAMIC,))]
-    return [Graded(n // 4, str(n), *kinds[n % 4]) for n in range(40)]
-
-
-def test_areas(graded):
+    graded = [Graded(n // 4, str(n), *kinds[n % 4]) for n in range(40)]
     score = np.array([{FAITHFUL: 2.0, STATIC: 1.0, DYNAMIC: 2.0}[item.kind] for item in graded])
     measured = areas(graded, score, 100, 1)
     assert measured[STATIC] == {"faithful": 20, "perturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}

@@ -8,7 +8,6 @@ from feature_settings import text_features
 from media import write_video
 from PIL import Image
 from refusals import refused
-from tiny_models import siglip
 from transformers import AutoTokenizer, CLIPModel, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
 
 from verified.features import packaged
@@ -60,21 +59,17 @@ def test_other_weights_than_on_the_card_are_refused(tmp_path, monkeypatch):
         packaged.load_network()
 
 
-@pytest.fixture(scope="module")
-def siglip_folder(tmp_path_factory):
-    return siglip(tmp_path_factory.mktemp("siglip"))
-
-
-def test_siglip_sees_and_reads_as_the_library_does(siglip_folder):
-    backbone, model = load_backbone(str(siglip_folder)), SiglipModel.from_pretrained(siglip_folder).eval()
+def test_siglip_sees_and_reads_as_the_library_does(tmp_path):
+    folder = tiny_models.siglip(tmp_path)
+    backbone, model = load_backbone(str(folder)), SiglipModel.from_pretrained(folder).eval()
     assert (backbone.size, backbone.dim, backbone.crop) == (32, 16, False)
     frames = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
-    tokeniser = AutoTokenizer.from_pretrained(siglip_folder)
+    tokeniser = AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
         pixels = torch.from_numpy(frames).permute(0, 3, 1, 2) / 127.5 - 1
         ids = tokeniser(["a cat"], padding="max_length", max_length=16, return_tensors="pt")["input_ids"]
         output = model(input_ids=ids, pixel_values=pixels)
-    seen, [(tokens, whole)] = backbone(frames), load_joint(str(siglip_folder)).sentences(["a cat"])
+    seen, [(tokens, whole)] = backbone(frames), load_joint(str(folder)).sentences(["a cat"])
     for ours, theirs in ((seen, output.image_embeds), (whole[None], output.text_embeds)):
         assert np.abs(ours / np.linalg.norm(ours, axis=1, keepdims=True) - theirs.numpy()).max() < 1e-5
     assert tokens.shape == (5, 16)  # letters and the space, without padding
@@ -91,12 +86,8 @@ def test_frames_of_clip_are_scaled_by_the_mean_and_deviation_of_its_pictures(tmp
     assert np.allclose(backbone(frames), expected, atol=1e-4)
 
 
-@pytest.fixture(scope="module")
-def resnet(tmp_path_factory):
-    return tiny_models.resnet(tmp_path_factory.mktemp("resnet"))
-
-
-def test_frames_are_scaled_as_the_weights_expect(resnet):
+def test_frames_are_scaled_as_the_weights_expect(tmp_path):
+    resnet = tiny_models.resnet(tmp_path)
     backbone = load_backbone(str(resnet))
     assert (backbone.size, backbone.dim, backbone.crop) == (224, 32, True)
     frames = np.random.default_rng(0).integers(0, 256, (3, 224, 224, 3), dtype=np.uint8)
@@ -131,12 +122,8 @@ def test_wide_videos_keep_their_proportions_and_their_middle(tmp_path):
     assert asked.shape == (32, 32, 3) and asked[:, 2:-2].min() > 150
 
 
-@pytest.fixture(scope="module")
-def roberta(tmp_path_factory):
-    return tiny_models.roberta(tmp_path_factory.mktemp("roberta"), places=32)
-
-
-def test_roberta_tokens_without_padding_or_ends(roberta, tmp_path):
+def test_roberta_tokens_without_padding_or_ends(tmp_path):
+    roberta = tiny_models.roberta(tmp_path / "roberta", places=32)
     captions = [("1", "a red ball moves to the left"), ("2", "a ball"), ("3", "q" * 200)]
     assert write_text_features(captions, text_features(str(roberta), batch=3), tmp_path / "t.h5") == 3
     file = FeatureFile(tmp_path / "t.h5")

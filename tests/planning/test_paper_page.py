@@ -11,6 +11,7 @@ from running import PROJECT
 
 from verified.config import read
 from verified.corpus.splits import hold_out
+from verified.io.jsonl import read_jsonl
 
 PAPER = read(PROJECT / "config" / "paper.yaml")
 PAGE = " ".join((PROJECT / "docs" / "paper-run.md").read_text(encoding="utf-8").split())
@@ -18,23 +19,15 @@ DATA = PROJECT.parent / "shared" / "data"
 annotated = pytest.mark.skipif(not DATA.is_dir(), reason="the published annotation files are not beside the project")
 
 
-def said(pattern: str) -> tuple[int, ...]:
-    """The numbers that the page gives where it has the text `pattern`."""
-    return tuple(int(number.replace(",", "")) for number in re.search(pattern, PAGE).groups())
-
-
-def rows(name: str) -> list[dict]:
-    lines = Path(DATA, f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
 @annotated
 def test_videos_that_are_held_out():
     spans = PAPER.datasets["charades-fig"].spans
-    train = [{"video": row["video"], "split": "train"} for row in rows("charades-fig/charades_fig_train")]
+    rows = read_jsonl(DATA / "charades-fig" / "charades_fig_train.jsonl")
+    train = [{"video": row["video"], "split": "train"} for row in rows]
     out = [row for row in hold_out(train, "train", spans.held_out_share) if row["split"] == spans.selection_split]
     counted = (len({row["video"] for row in out}), len({row["video"] for row in train}), len(out), len(train))
-    assert said(r"([\d,]+) of ([\d,]+) with ([\d,]+) of ([\d,]+) moments") == counted
+    said = re.search(r"([\d,]+) of ([\d,]+) with ([\d,]+) of ([\d,]+) moments", PAGE).groups()
+    assert tuple(int(number.replace(",", "")) for number in said) == counted
 
 
 @annotated

@@ -16,15 +16,12 @@ COUNTS = {
 }
 
 
-def collection(split: str) -> SimpleNamespace:
-    recalls = {task: {metric: value for _, metric in METRICS} for task in ("VCMR", "VR") for value in (40.0,)}
-    run = SimpleNamespace(metrics=[{"queries": 10, "split": split, "metrics": recalls}] * 2)
-    runs = {("sta", "xml", "fig", "cog"): run, ("demo", "xml", "fig", "cog"): run}
-    return SimpleNamespace(statistics={("sta", "counts"): {"published": COUNTS}}, runs=runs)
-
-
 def test_missing_videos_count_as_missed():
-    numbers, recalls = availability_tables(SETTINGS, collection("test"))
+    metrics = {task: {metric: value for _, metric in METRICS} for task in ("VCMR", "VR") for value in (40.0,)}
+    run = SimpleNamespace(metrics=[{"queries": 10, "split": "test", "metrics": metrics}] * 2)
+    runs = {("sta", "xml", "fig", "cog"): run, ("demo", "xml", "fig", "cog"): run}
+    collection = SimpleNamespace(statistics={("sta", "counts"): {"published": COUNTS}}, runs=runs)
+    numbers, recalls = availability_tables(SETTINGS, collection)
     assert numbers.rows == (("STA", "train", 10, 9, 30, 25), ("STA", "test", 8, 4, 20, 12))
     (row,) = recalls.rows  # the demo is published nowhere
     assert row[:6] == ("STA", "XML", "fig", "cog", 10, 20)

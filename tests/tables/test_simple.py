@@ -93,10 +93,6 @@ class Cells(html.parser.HTMLParser):
             self.cells[-1] += data
 
 
-def hostile_sheet(text: str) -> Sheet:
-    return Sheet("key", text, ["a", f"b {text}"], [[text, "1"], ["x", text]], 1, [[False, True]] * 2, [[text, ""]] * 2)
-
-
 @pytest.mark.parametrize("text", [*HOSTILE, *CAPTIONS.values()])
 def test_hostile_text_stays_text(text):
     assert_stays_text(text)
@@ -110,7 +106,8 @@ def test_any_text_stays_text(text):
 
 def assert_stays_text(text: str) -> None:
     """No form of a table takes a title, heading, cell or note for markup, a command, a formula or another cell."""
-    sheet, notes = hostile_sheet(text), [text]
+    cells, bold, notes = [[text, "1"], ["x", text]], [[False, True]] * 2, [text]
+    sheet = Sheet("key", text, ["a", f"b {text}"], cells, 1, bold, [[text, ""]] * 2)
     page = Cells()
     page.feed(html_page(sheet, notes))
     assert page.tags <= TAGS and page.scripts == 1

@@ -127,13 +127,10 @@ def configured(features=None, **retrieval):
     )
 
 
-def run(**more):
-    return SimpleNamespace(dataset="test/demo", model="xml", trained_on="fig", tested_on="cog", seed="7", **more)
-
-
 def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged():
     def digest(model: str = "hero", **retrieval) -> str:
-        return settings_digest(configured(**retrieval), SimpleNamespace(**{**vars(run()), "model": model}))
+        run = SimpleNamespace(dataset="test/demo", model=model, trained_on="fig", tested_on="cog", seed="7")
+        return settings_digest(configured(**retrieval), run)
 
     of_hero = {"training": {"hero": {"epochs": 3}}}
     assert digest() == digest(seeds=[1, 2], memory_mb=999, threads=3, training={"xml": {"epochs": 3}})
