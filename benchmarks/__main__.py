@@ -32,8 +32,8 @@ RUNS = {
     "evaluation": "`verified evaluate`",
 }
 """Benchmark → heading of its table. What each compares stands in the table."""
-ALONE = {"waits": "Waits", "accelerator": "A GPU"}
-"""Those that run only where they are asked for: their tables have other columns, or they need a device."""
+ALONE = {"waits": "Waits", "significance": "Intervals", "accelerator": "A GPU"}
+"""Those that run only where they are asked for: their tables have other columns."""
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def put(page: Path, name: str, table: list[str], taken_on: str) -> None:
     before, mark, after = page.read_text(encoding="utf-8").partition(f"<!-- benchmarks/{name}.py -->\n")
     if not mark:
         sys.exit(f"{page} has no place for the table of {name}")
-    rest = re.sub(r"^On .+:\n\n(?:\|.+\n)+", "", after)
+    rest = re.sub(r"^(On .+:\n\n)?(\|.+\n)*", "", after)
     rows = "\n".join(table)
     page.write_text(f"{before}{mark}On {taken_on}:\n\n{rows}\n{rest}", encoding="utf-8")
 

@@ -8,7 +8,6 @@ two square matrices in the same number format. Weights are random, so that nothi
 the encoders are ResNet-152 and RoBERTa-base, steps have the batch of the paper or of the model's authors.
 """
 
-import argparse
 import os
 import sys
 import time
@@ -19,6 +18,7 @@ from functools import cache, partial
 import numpy as np
 import torch
 from made_video import described_video, made_video
+from sides import parsed
 from torch.utils.flop_counter import FlopCounterMode
 
 import features
@@ -43,9 +43,7 @@ Row = tuple[str, str, float, Callable[[], object], str]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tiny", action="store_true")
-    tiny = parser.parse_known_args()[0].tiny
+    tiny = parsed(__doc__).tiny
     torch.manual_seed(0)
     card = torch.cuda.get_device_name() if DEVICE == "cuda" else "a CPU"
     print(f"| work on {card} | a second | of one product | GB |\n|---|---|---|---|", flush=True)
@@ -168,10 +166,9 @@ def stepped(tiny: bool) -> Iterator[Row]:
             torch.tensor([[1, 5]] * count),
         ).to(DEVICE)
 
-        def loss(model=model, batch=batch) -> torch.Tensor:
-            return model.losses(batch, epoch=0, step=0, generator=torch.Generator())["total"]
-
-        call = partial(descend, torch.optim.AdamW(model.parameters(), 1e-5), loss, "float32")
+        losses = partial(model.losses, batch, epoch=0, step=0, generator=torch.Generator())
+        optimiser = torch.optim.AdamW(model.parameters(), 1e-5)
+        call = partial(descend, optimiser, lambda losses=losses: losses()["total"], "float32")
         yield f"a step of {name}, {count} queries", "queries", count, call, "float32"
 
 

@@ -11,11 +11,10 @@ and counts nothing.
 import json
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import numpy as np
-from sides import Row, Side, asked, compare, described, interpreter_seconds
+from sides import Row, Side, asked, compare, interpreter_seconds
 
 PARSE = """
 import gc, orjson, sys
@@ -60,7 +59,7 @@ print(json.dumps(recalls))
 
 
 def main() -> None:
-    options = asked(described(__doc__))
+    options = asked(__doc__)
     queries = 30 if options.tiny else 3720
     with tempfile.TemporaryDirectory() as folder:
         files = str(Path(folder, "truth.jsonl")), str(Path(folder, "submission.json"))
@@ -70,17 +69,11 @@ def main() -> None:
             "the official steps": ("-c", OFFICIAL, *files),
             "orjson alone": ("-c", PARSE, *files),
         }
-        ours, official = (json.loads(seconds(*run[name])[1]) for name in list(run)[:2])
+        ours, official = (json.loads(interpreter_seconds(*run[name])[1]) for name in list(run)[:2])
         if {task: ours[task] for task in official} != official:
             sys.exit(f"the recalls differ: {ours} and {official}")
-        sides = [
-            Side(name, lambda arguments=arguments: seconds(*arguments)[0], queries) for name, arguments in run.items()
-        ]
+        sides = [Side(name, lambda words=words: interpreter_seconds(*words)[0], queries) for name, words in run.items()]
         compare(options.turns, Row(f"{queries:,} queries, three tasks, lists of 100", "queries", *sides))
-
-
-seconds = partial(interpreter_seconds, without=("PYTHONDONTWRITEBYTECODE",))
-"""The package is compiled once and not at each start."""
 
 
 def write(truth: str, submission: str, queries: int) -> None:

@@ -12,13 +12,13 @@ multiplications that our side does.
 
 import sys
 
-from sides import Row, arithmetic, asked, compare, described, multiplications, side
+from sides import Row, arithmetic, asked, compare, multiplications, side
 
 CAPTIONS, WORDS, FRAMES = 6, 16, 5
 
 
 def main() -> None:
-    options = asked(described(__doc__))
+    options = asked(__doc__)
     import torch
 
     torch.set_num_threads(1)
@@ -103,13 +103,10 @@ def trained(moments: int) -> Row:
     step = TrainingStep(NoiseEvaluator(size), "all", "batch")
     frames = np.random.default_rng(1).integers(0, 256, (moments, 8, 64, 64, 3), dtype=np.uint8)
     names = [f"video {number}" for number in range(moments)]
+    balls = {"caption": ("small", "left"), "static": ("large", "left"), "dynamic": ("small", "right")}
     captions = {
         role: [f"a {look} ball {number} moves to the {way}" for number in range(moments)]
-        for role, look, way in (
-            ("caption", "small", "left"),
-            ("static", "large", "left"),
-            ("dynamic", "small", "right"),
-        )
+        for role, (look, way) in balls.items()
     }
     optimiser, batch = adamw(step, 1e-4), make_batch(frames, captions, names)
 

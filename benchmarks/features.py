@@ -1,7 +1,6 @@
 """Features of a video's frames by a ResNet, from the file on, beside the network alone.
 
-    python benchmarks/features.py                # ResNet-50, 8 s of 360p at 4 fps; a minute
-    python benchmarks/features.py --resnet152    # the paper's, beside three files; some minutes
+    python benchmarks/features.py          # ResNet-50, 8 s of 360p at 4 fps; a minute
 
 Random weights, batches of 32 frames. The first row's limit is the network on frames that are at hand, so that what is
 missing is decoding and scaling; the second's are the multiplications of its convolutions.
@@ -9,40 +8,32 @@ missing is decoding and scaling; the second's are the multiplications of its con
 
 import sys
 import tempfile
+from functools import partial
 
 import numpy as np
 from made_video import described_video, made_video
-from sides import Row, arithmetic, asked, compare, described, multiplications, side
+from sides import Row, arithmetic, asked, compare, multiplications, side
 
-BATCH, FPS = 32, 4.0
+FPS = 4.0
 DEPTHS = {"ResNet-50": [3, 4, 6, 3], "ResNet-152": [3, 8, 36, 3]}
 
 
 def main() -> None:
-    parser = described(__doc__)
-    parser.add_argument("--resnet152", action="store_true")
-    options = asked(parser)
+    options = asked(__doc__)
     import torch
 
     from verified.features.video import encode_videos
 
     torch.set_num_threads(1)
-    name = "ResNet-152" if options.resnet152 else "ResNet-50"
-    backbone = resnet([1, 1, 1, 1] if options.tiny else DEPTHS[name])
-    sizes = [(8, 120)] if options.tiny else [(8, 240), (8, 360), (8, 480)] if options.resnet152 else [(8, 360)]
-    videos = [described_video(made_video(seconds, height)) for seconds, height in sizes]
-    frames = sum(round(row["duration"] * FPS) for row in videos)
-    batch = np.random.default_rng(0).integers(0, 256, (BATCH, backbone.size, backbone.size, 3), dtype=np.uint8)
-    batches = [batch] * (frames // BATCH) + [batch[: frames % BATCH]] * (frames % BATCH > 0)
-
-    def network() -> None:
-        for one in batches:
-            backbone(one)
-
-    whole = side("ours", lambda: list(encode_videos(videos, backbone, FPS, 1.0, BATCH, {})), frames)
+    backbone = resnet([1, 1, 1, 1] if options.tiny else DEPTHS["ResNet-50"])
+    video = described_video(made_video(8, 120 if options.tiny else 360))
+    frames = round(video["duration"] * FPS)  # one batch
+    batch = np.random.default_rng(0).integers(0, 256, (frames, backbone.size, backbone.size, 3), dtype=np.uint8)
+    network = partial(backbone, batch)
+    whole = side("ours", lambda: list(encode_videos([video], backbone, FPS, 1.0, frames, {})), frames)
     alone = side("the network alone", network, frames)
     limit = arithmetic(multiplications(network), frames)
-    rows = Row(f"{name}, from the file on", "frames", whole, None, alone), Row(f"{name} alone", "frames", alone)
+    rows = Row("ResNet-50, from the file on", "frames", whole, None, alone), Row("ResNet-50 alone", "frames", alone)
     compare(options.turns, rows[0], rows[1]._replace(limit=limit))
 
 

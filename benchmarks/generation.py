@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sides import Row, Side, asked, compare, described, side
+from sides import Row, Side, asked, compare, side
 
 from verified.lmm.client import Call, Client
 from verified.lmm.ledger import Ledger
@@ -47,9 +47,7 @@ class PacedEngine:
 
 
 def main() -> None:
-    parser = described(__doc__)
-    parser.add_argument("--requests", type=int, default=1000, help="to the paced engine, a turn")
-    options = asked(parser)
+    options = asked(__doc__, requests=1000)
     paced, count = (20, 50) if options.tiny else (options.requests, 3000)
     with tempfile.TemporaryDirectory() as folder:
         names = (Path(folder, f"ledger-{number}") for number in itertools.count())
@@ -85,9 +83,9 @@ def rows(names: Iterator[Path], count: int) -> list[Row]:
     ]
 
 
-def calls(count: int, first: int = 0) -> Iterator[Call]:
-    """Distinct requests for three paraphrases each, by numbers from `first` on."""
-    for number in range(first, first + count):
+def calls(count: int) -> Iterator[Call]:
+    """Distinct requests for three paraphrases each."""
+    for number in range(count):
         caption = f"a dog number {number} runs"
         request = Request(POSITIVES.name, f"{PROMPT}{caption}", {"caption": caption, "count": "3"})
         yield Call(POSITIVES, request, count=3)
@@ -115,11 +113,11 @@ def ask(file: Path, rate: float, count: int, known: int = 0) -> None:
         sys.exit(f"{outcomes - engine.answers} outcomes were known, not {known}")
 
 
-def ledger_rows(count: int, first: int = 0) -> list[dict]:
+def ledger_rows(count: int) -> list[dict]:
     """Outcomes in the ledger's form, with the keys that `ask` looks up."""
     rest = {"engine": "e", "status": "ok", "reason": "", "detail": "", "finish": "stop", "text": ANSWER, "notes": "{}"}
     numbers = {"attempts": 1, "tokens_in": 200, "tokens_out": 30, "seconds": 0.1, "cost": 0.0, "created": 0.0}
-    parts = (parts_of(call.request, (), PacedEngine.model, PacedEngine.revision) for call in calls(count, first))
+    parts = (parts_of(call.request, (), PacedEngine.model, PacedEngine.revision) for call in calls(count))
     return [{"key": key_of(one), **one, **rest, **numbers} for one in parts]
 
 

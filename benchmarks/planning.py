@@ -6,8 +6,7 @@
 Videos are empty files and have 6.5 moments each. A start is a dry run in an interpreter of its own, from its start to
 its end: the first one samples every video and reads every row, a later one looks at sizes and times only, and the limit
 is Snakemake with as many jobs and one video. A job of `probe_videos` takes its shard's rows from the division that the
-first job made (a row by itself); beside it stands a job that reads the whole file for them, and the limit parses
-nothing but the shard's lines. A quote is of at most 2,000 videos. Starts tell their peak memory on standard error.
+first job made. A quote is of at most 2,000 videos. Starts tell their peak memory on standard error.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from sides import Row, Side, asked, compare, described, interpreter_seconds, side
+from sides import Row, Side, asked, compare, interpreter_seconds, side
 
 PROJECT = Path(__file__).resolve().parents[1]
 PER_VIDEO = 6.5
@@ -30,10 +29,7 @@ SETTLED = 2.5
 
 
 def main() -> None:
-    parser = described(__doc__)
-    parser.add_argument("--videos", type=int, default=20000)
-    parser.add_argument("--shards", type=int, default=50)
-    options = asked(parser)
+    options = asked(__doc__, videos=20000, shards=50)
     videos, shards = (24, 2) if options.tiny else (options.videos, options.shards)
     with tempfile.TemporaryDirectory() as folder:
         many, few, one = (Path(folder, name) for name in ("many", "few", "one"))

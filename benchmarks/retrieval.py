@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from sides import Row, arithmetic, asked, compare, described, side
+from sides import Row, arithmetic, asked, compare, side
 
 TOKENS, VIDEO_DIM, TEXT_DIM, HIDDEN = 30, 64, 768, 256
 LENGTHS = 11, 14, 17, 18, 20, 22, 24, 27, 30
@@ -42,7 +42,7 @@ TINY = (Size("tiny", 20, 30, 16, 2, 12, plain=4),)
 
 
 def main() -> None:
-    options = asked(described(__doc__))
+    options = asked(__doc__)
     import torch
 
     torch.set_num_threads(1)

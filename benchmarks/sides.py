@@ -48,25 +48,27 @@ class Row(NamedTuple):
         return [side for side in (self.own, self.beside, self.limit) if side]
 
 
-def asked(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """What a benchmark was asked for, `turns` and `tiny` among it; the head of its table is printed.
+def asked(text: str, **numbers: int) -> argparse.Namespace:
+    """Options of a benchmark of sides, as `parsed`; the head of its table is printed.
 
     From here on numpy computes in one thread; PyTorch's are set where it is loaded.
     """
     import numpy  # noqa: F401  # only libraries that are loaded can be limited
     from threadpoolctl import threadpool_limits
 
+    options = parsed(text, turns=TURNS, **numbers)
     threadpool_limits(1)
-    parser.add_argument("--turns", type=int, default=TURNS, help=f"of each side (default {TURNS})")
-    parser.add_argument("--tiny", action="store_true", help="sizes that say nothing, to see that the benchmark runs")
-    options = parser.parse_args()
     print(HEAD, flush=True)
     return options
 
 
-def described(text: str) -> argparse.ArgumentParser:
-    """A parser that shows the head of a benchmark as it stands there."""
-    return argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parsed(text: str, **numbers: int) -> argparse.Namespace:
+    """Options of a benchmark: `tiny`, and its own `numbers`, name → default. `text` is its help."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tiny", action="store_true", help="sizes that say nothing, to see that the benchmark runs")
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default, help=f"(default {default})")
+    return parser.parse_args()
 
 
 def compare(turns: int, *rows: Row) -> None:
@@ -142,12 +144,12 @@ def multiplications(work: Callable[[], object]) -> int:
     return counter.get_total_flops() // 2
 
 
-def interpreter_seconds(*arguments: str, without: tuple[str, ...] = ()) -> tuple[float, str]:
-    """Processor seconds of a new interpreter from its start to its end, and what it printed.
+def interpreter_seconds(*arguments: str) -> tuple[float, str]:
+    """Processor seconds of a new interpreter from its start to its end, and its output.
 
-    It finds the package, and `without` is taken from its environment.
+    It finds the package, which is compiled once and not at each start.
     """
-    inherited = {name: value for name, value in os.environ.items() if name not in without}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     path = os.pathsep.join(filter(None, (str(SCRIPTS), inherited.get("PYTHONPATH"))))
     before = _of_children()
     run = subprocess.run(

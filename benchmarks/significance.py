@@ -1,7 +1,6 @@
 """Do the intervals hold the truth as often as they say, and does the test stay quiet where there is nothing to find?
 
-    python benchmarks/significance.py                              # the table; a few minutes
-    python benchmarks/significance.py --into docs/measurements.md  # and put it into the page
+    python -m benchmarks --only significance          # a few minutes
 
 Answers of a model are drawn from a simulation whose truth is known, as often as wanted, and judged by
 `verified.benchmark.intervals`, of whose code nothing is used here. A query is answered rightly where a normal score is
@@ -14,16 +13,15 @@ Ends with status 1 where an interval of several trainings holds the truth in les
 or a test finds more than 5 of 100 differences that are not there, by more than three standard errors of the simulation.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
+from sides import parsed
 
 VIDEOS, QUERIES = 56, 338
 """Of the demo's test split."""
@@ -36,7 +34,7 @@ TRAININGS = (1, 3, 5)
 NOISE = {5: (1, 3), 50: (1, 4, 8)}
 """Recall in percent → standard deviations of trainings in points."""
 COVERAGE, NOMINAL = (93.0, 97.0), 5.0
-DRAWS, BATCH = 4000, 500
+DRAWS, TINY, BATCH = 4000, 100, 500
 
 
 @dataclass(frozen=True)
@@ -158,12 +156,10 @@ def _slack(percent: float, draws: int) -> float:
     return 3 * (percent * (100 - percent) / draws) ** 0.5
 
 
-def table(draws: int) -> tuple[list[str], list[str]]:
-    """Lines of Markdown, and what is off."""
-    cells = [f"{correlation:g}" for correlation in CORRELATIONS]
-    lines = ["| recall | ± of trainings | trainings | " + " | ".join(f"held, {cell}" for cell in cells) + " | "]
-    lines[0] += " | ".join(f"found, {cell}" for cell in cells) + " |"
-    lines.append("|" + "---|" * (3 + 2 * len(cells)))
+def table(draws: int) -> list[str]:
+    """Print the table; what is off."""
+    heads = [f"{rate}, {correlation:g}" for rate in ("held", "found") for correlation in CORRELATIONS]
+    print(f"| recall | ± of trainings | trainings | {' | '.join(heads)} |\n|{'---|' * (3 + len(heads))}", flush=True)
     off = []
     for recall, noises in NOISE.items():
         for noise in noises:
@@ -176,27 +172,13 @@ def table(draws: int) -> tuple[list[str], list[str]]:
                     off += [f"{case}, {trainings} trainings: {what}" for what in problems(rates, draws)]
                 held = [f"{rates.coverage:.1f}" for rates in row]
                 found = ["–" if rates.same is None else f"{rates.same:.1f}, {rates.other:.1f}" for rates in row]
-                lines.append(f"| {recall} | {noise} | {trainings} | {' | '.join(held + found)} |")
-                print(lines[-1], flush=True, file=sys.stderr)
-    return lines, off
+                print(f"| {recall} | {noise} | {trainings} | {' | '.join(held + found)} |", flush=True)
+    return off
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of each simulation (default {DRAWS})")
-    parser.add_argument("--into", type=Path, metavar="PAGE", help="put the table into this page as well")
-    options = parser.parse_args()
-    lines, off = table(options.draws)
-    print("\n".join(lines))
-    if options.into:
-        before, mark, after = options.into.read_text(encoding="utf-8").partition(
-            "<!-- benchmarks/significance.py -->\n"
-        )
-        if not mark:
-            sys.exit(f"{options.into} has no place for the table: <!-- benchmarks/significance.py -->")
-        page = before + mark + "\n".join(lines) + "\n\n" + after.partition("\n\n")[2]
-        options.into.write_text(page, encoding="utf-8")
-    if off:
+    options = parsed(__doc__, draws=DRAWS)
+    if off := table(TINY if options.tiny else options.draws):
         sys.exit("\n".join(off))
 
 

@@ -4,7 +4,7 @@
     python benchmarks/video.py --height 720 --seconds 180  # others, made once as well
 
 What is counted is the video's frames a second, however many are kept: decoding all of them is the limit. Key frames
-stand 10 s apart. Features of frames are in `benchmarks/features.py`, memory in `benchmarks/memory.py`.
+stand 10 s apart.
 """
 
 import importlib.util
@@ -14,17 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from made_video import FPS, WIDTHS, made_video
-from sides import Row, Side, asked, compare, described, side
+from made_video import FPS, made_video
+from sides import Row, Side, asked, compare, side
 
 SAMPLING_FPS, UNIFORM, MOMENTS = 8, 64, 12
 
 
 def main() -> None:
-    parser = described(__doc__)
-    parser.add_argument("--seconds", type=int, default=30)
-    parser.add_argument("--height", type=int, default=360, choices=list(WIDTHS))
-    options = asked(parser)
+    options = asked(__doc__, seconds=30, height=360)
     seconds, height = (8, 120) if options.tiny else (options.seconds, options.height)
     path, frames = made_video(seconds, height), seconds * FPS
     compare(options.turns, *rows(path, seconds, frames))
@@ -39,7 +36,7 @@ def rows(path: Path, seconds: int, frames: int) -> list[Row]:
     whole, three = [(0.0, float(seconds))], [0.2 * seconds, 0.5 * seconds, 0.9 * seconds]
     work = {
         "probing and digest": lambda: probe(path),
-        f"{SAMPLING_FPS} frames a second of moments of 3 s": lambda: sample(path, seconds),
+        f"{SAMPLING_FPS} frames a second of moments of 3 s": lambda: sample(path, np.arange(0, seconds, 3.0).tolist()),
         f"{UNIFORM} frames, evenly spread": lambda: list(frames_of_spans(path, whole, count=UNIFORM)),
         "three frames": lambda: read_frames(path, three),
     }
@@ -48,20 +45,23 @@ def rows(path: Path, seconds: int, frames: int) -> list[Row]:
     made[0] = made[0]._replace(beside=None)  # always by PyAV
     made[-1] = made[-1]._replace(limit=None)  # most of the video is skipped
     keys = key_frames(path)
-    behind = side("ours", lambda: moments_at(path, keys), len(keys))
-    jumps = by_decord(lambda: moments_at(path, keys), len(keys))
-    made.append(Row("a moment of 3 s from a key frame on", "moments", behind, jumps, None))
+
+    def jump() -> None:
+        for start in keys:  # each opens the file
+            sample(path, [start])
+
+    jumps = side("ours", jump, len(keys)), by_decord(jump, len(keys))
+    made.append(Row("a moment of 3 s from a key frame on", "moments", *jumps))
     own = side("ours", lambda: keyframes(path, seconds), frames)
     one_pass = side("PySceneDetect", lambda: detect(str(path), ContentDetector(), backend="pyav"), frames)
     return [*made, Row(f"scores and keyframes of {MOMENTS} moments", "frames", own, one_pass, bare)]
 
 
-def sample(path: Path, seconds: int) -> None:
-    """8 frames a second of the video in moments of three seconds."""
+def sample(path: Path, starts: list[float]) -> None:
+    """8 frames a second of three seconds from each start on."""
     from verified.io.video import frames_of_spans
 
-    spans = [(start, start + 3.0) for start in np.arange(0, seconds, 3.0).tolist()]
-    for _ in frames_of_spans(path, spans, fps=SAMPLING_FPS):
+    for _ in frames_of_spans(path, [(start, start + 3.0) for start in starts], fps=SAMPLING_FPS):
         pass
 
 
@@ -72,15 +72,6 @@ def key_frames(path: Path) -> list[float]:
     with av.open(str(path)) as container:
         packets = [packet for packet in container.demux(video=0) if packet.is_keyframe and packet.pts is not None]
         return [float(packet.pts * packet.time_base) for packet in packets[1:] or packets]
-
-
-def moments_at(path: Path, starts: list[float]) -> None:
-    """8 frames a second of three seconds from each start on, the file opened for each."""
-    from verified.io.video import frames_of_spans
-
-    for start in starts:
-        for _ in frames_of_spans(path, [(start, start + 3.0)], fps=SAMPLING_FPS):
-            pass
 
 
 def keyframes(path: Path, seconds: int) -> None:

@@ -6,7 +6,6 @@ The folder of videos has three made clips of 42 seconds together, and the demo h
 command of its kind does without: imports of the library that does its work.
 """
 
-import argparse
 import contextlib
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import time
 from pathlib import Path
 
 from made_video import make_video
-from sides import interpreter_seconds
+from sides import interpreter_seconds, parsed
 
 PROJECT = Path(__file__).resolve().parents[1]
 CLIPS = (12, 240), (20, 240), (10, 360)
@@ -34,9 +33,7 @@ WAITS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tiny", action="store_true", help="one second of video, and no dry run")
-    tiny = parser.parse_known_args()[0].tiny
+    tiny = parsed(__doc__).tiny
     print("| command | first: wall s | CPU s | again: wall s | CPU s | limit: CPU s |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("clips").mkdir()

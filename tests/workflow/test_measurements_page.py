@@ -11,13 +11,13 @@ from running import PROJECT
 BENCHMARKS = PROJECT / "benchmarks"
 TOYS = """
 import pathlib, runpy, sys
-folder, kept, *names = sys.argv[1:]
+folder, kept, turns, *names = sys.argv[1:]
 sys.path.insert(0, folder)
 import sides
 sides.KEPT = pathlib.Path(kept)
 for name in names:
     print(f"# {name}", flush=True)
-    sys.argv = [name, "--tiny", "--turns", "1"]
+    sys.argv = [name, "--tiny", *turns.split()]
     try:
         runpy.run_path(f"{folder}/{name}.py", run_name="__main__")
     except SystemExit as end:
@@ -37,7 +37,7 @@ def command():
 
 def test_benchmarks_run(command, tmp_path):
     names = [name for name in command.RUNS if name != "features"]  # a ResNet takes seconds, whatever the size
-    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), *names]
+    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), "--turns 1", *names]
     run = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT)
     assert run.returncode == 0, run.stderr
     tables = dict(part.split("\n", 1) for part in run.stdout.split("# ")[1:])
@@ -60,12 +60,13 @@ def test_the_page_has_a_place_for_each_table(command):
 
 
 @pytest.mark.slow
-def test_tables_of_waits_and_of_a_gpu_are_made_on_any_device(command, tmp_path):
-    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), *command.ALONE]
+def test_tables_of_waits_intervals_and_a_gpu_are_made_on_any_device(command, tmp_path):
+    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), "", *command.ALONE]
     run = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT)
     assert run.returncode == 0, run.stderr
-    waits, rows = (cells(part.splitlines())[2:] for part in run.stdout.split("# accelerator\n"))
+    waits, intervals, rows = (cells(part.splitlines())[2:] for part in re.split("\n# .*\n", run.stdout))
     assert len(waits) == 4 and all(float(cell) > 0 for row in waits for cell in row[1:])
+    assert len(intervals) == 15 and all(float(cell) <= 100 for row in intervals for cell in row[:6])
     works = " ".join(row[0] for row in rows)
     for work in ("without", "bfloat16", "1 at once", "RoBERTa", "squidnet", "whole tensors"):
         assert work in works
