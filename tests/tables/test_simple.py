@@ -11,13 +11,12 @@ from hostile import CAPTIONS
 from hypothesis import given
 from hypothesis import settings as cases
 from hypothesis import strategies as st
-from running import PROJECT
 
 from verified.config import load
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.shown import Shown, shown_values
 from verified.tables.summary import closing_message
-from verified.tables.table import Estimate, Table, read_table_json
+from verified.tables.table import Estimate, Table, read_table_json, write_table_json
 from verified.tables.write import write_simple
 
 TABLE = Table(
@@ -32,6 +31,8 @@ HOSTILE = ["=1+1|<b>&\\cmd{x}_%$#^~", "[2em]", "a\nb\r\nc", "</script><script>",
 
 
 def test_every_form_shows_what_the_table_says(tmp_path):
+    write_table_json(str(tmp_path / "tables.json"), [TABLE])
+    assert read_table_json(tmp_path / "tables.json") == [TABLE]
     write_simple(tmp_path, TABLE, ["Made by a test."])
     text = (tmp_path / "long-form.md").read_text(encoding="utf-8")
     assert text.startswith("# long-form: Recall in movies\n\n| Data set | Window | R@1 | Queries | Remark |\n|---|")
@@ -51,14 +52,6 @@ def test_a_run_ends_with_its_leading_tables_and_the_next_commands(tmp_path):
     assert said[1:5] == ["In and out", "", "What    Number  Which", "videos      12"]
     assert said[10].split() == ["Data", "set", "Window", "R@1", "Queries", "Remark"]
     assert said[-2] == "Figures and pages: verified report --configfile 'my kitchen.yaml'"
-
-
-def test_the_example_of_the_documentation_can_be_read(tmp_path):
-    page = (PROJECT / "docs" / "tables.md").read_text(encoding="utf-8")
-    code = re.search(r"```python\n(from .*?)```", page, re.DOTALL)[1]
-    exec(code.replace("results/NAME/longform", str(tmp_path)))
-    (table,) = read_table_json(tmp_path / "tables.json")
-    assert table.texts()[0] == ["Movies", "180 s", "12.30 [10.00, 14.50]", "200"]
 
 
 TAGS = {

@@ -58,7 +58,7 @@ class EngineSettings(Section):
     """
     cassette: str | None = None
     """Exported ledger (parquet) whose answers are reused; engine cassette has no others, other engines ask the rest.
-    Engine cassette with the model `hand-written`: a YAML file of answers (docs/real-clips.md)."""
+    Engine cassette with the model `hand-written`: a YAML file of answers (docs/tutorial.md)."""
     base_url: Annotated[str | None, ADDRESS] = None
     """Engine openai: address of the endpoint, such as http://127.0.0.1:8000/v1; null means OpenAI's own."""
     api_key_variable: Annotated[str, ADDRESS] = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")

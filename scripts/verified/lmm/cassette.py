@@ -1,7 +1,7 @@
 """Cassettes: recorded or hand-written answers, from which the tables can be built without model or network.
 
 A recorded one is a ledger exported to Parquet. One written by hand is a YAML file that maps each coarse caption to its
-answers, by the name of the task (docs/real-clips.md shows one). Moments with equal captions get equal answers. Its only
+answers, by the name of the task (docs/tutorial.md shows one). Moments with equal captions get equal answers. Its only
 model is `hand-written`, whose revision is a digest of the file: after an edit all calls are repeated, which costs
 nothing.
 """
@@ -20,7 +20,7 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import COLUMNS, INTEGERS, REALS, VERSION, Row, faults_of, line_of
 
 HAND_WRITTEN = "hand-written"
-FORM_REMEDY = "docs/real-clips.md shows such a file"
+FORM_REMEDY = "docs/tutorial.md shows such a file"
 
 Answers = dict[str, dict[str, Any]]
 """By coarse caption and task: a list of texts, or a mapping of texts and such lists."""

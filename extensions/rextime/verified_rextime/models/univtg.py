@@ -18,7 +18,8 @@ Windows are ranked by f_i; in VCMR, by exp(max_i s_i / temperature) · f_i, whic
 a given video.
 
 Differences from the official code
-- The moment is known in whole clips, those that it touches; officially in seconds.
+- A query has one moment, in whole clips, those that it touches, which are equally salient; officially in seconds, and
+  in QVHighlights several with graded clips.
 - t_i is the clip's centre for every clip length; officially (i + c/2) / N with c in seconds, right for c = 1 alone.
   Weights that learnt to reach out from there need it (`clip_centre`); `verified import` sets it.
 - Clips behind a video's end are zeros before each convolution, so that no answer depends on padding; officially they
