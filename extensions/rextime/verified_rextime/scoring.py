@@ -5,7 +5,6 @@ The text to score is the slot `continuation` and ends the prompt; the reply is `
 """
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,19 +15,11 @@ from verified.lmm.request import Reply, Request
 class Scoring(Transformers):
     """Engine `transformers` that scores requests with a continuation and answers others."""
 
-    def _answer(self, request: Request) -> Reply:
-        return self._score(request) if "continuation" in request.slots else super()._answer(request)
-
-    def _score(self, request: Request) -> Reply:
+    def reply_to(self, request: Request, images: list, clip: Request | None) -> Reply:
+        if "continuation" not in request.slots:
+            return super().reply_to(request, images, clip)
         import torch
 
-        started = time.monotonic()
-        try:
-            images, clip = self.media_of(request)
-        except (OSError, ValueError, SyntaxError) as error:
-            return Reply("", "error", "media", str(error))
-        if images and not self.sees:
-            return Reply("", "error", "no-eyes", f"{self.model} takes no images")
         if not request.prompt.endswith(request.slots["continuation"]):
             return Reply("", "error", "prompt", "a prompt whose continuation is scored must end with it")
         inputs = self.inputs(before_continuation(request), images, clip)
@@ -46,7 +37,7 @@ class Scoring(Transformers):
             return Reply("", "error", "model", str(error)[:500], tokens_in=total)
         log_probabilities = torch.log_softmax(logits, dim=-1).gather(1, added[0].unsqueeze(1))
         text = json.dumps({"mean_log_probability": round(float(log_probabilities.mean()), 6), "tokens": added.shape[1]})
-        return Reply(text, tokens_in=total, seconds=time.monotonic() - started)
+        return Reply(text, tokens_in=total)
 
 
 def before_continuation(request: Request) -> str:

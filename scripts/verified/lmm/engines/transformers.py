@@ -99,8 +99,6 @@ class Transformers:
         self.control = {*self.tokenizer.all_special_tokens, *self.tokenizer.get_added_vocab()}
 
     def _answer(self, request: Request) -> Reply:
-        import torch
-
         started = time.monotonic()
         try:
             images, clip = self.media_of(request)
@@ -108,6 +106,12 @@ class Transformers:
             return Reply("", "error", "media", str(error))
         if images and not self.sees:
             return Reply("", "error", "no-eyes", f"{self.model} takes no images")
+        return replace(self.reply_to(request, images, clip), seconds=time.monotonic() - started)
+
+    def reply_to(self, request: Request, images: list, clip: Request | None) -> Reply:
+        """The reply to a request with the media of `media_of`."""
+        import torch
+
         inputs = self.inputs(request.prompt, images, clip)
         tokens_in = inputs["input_ids"].shape[1]
         room = self.most_tokens - tokens_in
@@ -131,8 +135,7 @@ class Transformers:
             return Reply("", "error", "model", str(error)[:500], tokens_in=tokens_in)
         text, thought = decode_answer(self.tokenizer, inputs["input_ids"][0].tolist(), ids.tolist())
         finish = "stop" if len(ids) and int(ids[-1]) in self.ends else "length"
-        spent = time.monotonic() - started
-        return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), seconds=spent, thought=thought)
+        return Reply(text, finish, tokens_in=tokens_in, tokens_out=len(ids), thought=thought)
 
     def media_of(self, request: Request) -> tuple[list, Request | None]:
         """The pictures of a request, and the request itself where its frames are one video instead.
