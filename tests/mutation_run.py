@@ -6,7 +6,6 @@ first. Modules share the time evenly; those that few tests reach come first.
 
 import argparse
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from changed import PACKAGES, PROJECT, changed_files
-from planted_mistakes import QUICK, copy_tree, tests_of
+from planted_mistakes import QUICK, copy_tree, tests_of, variables
 
 CONFIG = """[cosmic-ray]
 module-path = {module}
@@ -40,8 +39,7 @@ def mutate(project: Path, module: str, tests: list[Path], seconds: float, each: 
     values = {"module": json.dumps(module), "seconds": each, "command": json.dumps(shlex.join(command))}
     (project / "mutants.toml").write_text(CONFIG.format(**values), encoding="utf-8")
     cosmic_ray = [sys.executable, "-m", "cosmic_ray.cli"]
-    environment = {**os.environ, "PYTHONPATH": str(project / "scripts"), "PYTHONDONTWRITEBYTECODE": "1"}
-    run = {"cwd": project, "env": environment, "check": True, "capture_output": True, "text": True}
+    run = {"cwd": project, "env": variables(project), "check": True, "capture_output": True, "text": True}
     subprocess.run([*cosmic_ray, "init", "--force", "mutants.toml", "mutants.sqlite"], **run)
     text = (project / module).read_text(encoding="utf-8")
     try:

@@ -58,16 +58,21 @@ def tests_of(file: str, room: str) -> tuple[list[Path], list[Path]]:
     return [test for test in nearest if _room(test) == room], [test for test in nearest if _room(test) != room]
 
 
+def variables(project: Path) -> dict[str, str]:
+    """The environment in which a copy of the project imports itself, its extensions before those that are installed."""
+    own = (project / "scripts", *project.glob("extensions/*"))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, own)), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def first_failure(project: Path, files: Iterable[Path], seconds: float) -> str:
     """The first quick test of `files` that fails in a copy of the project, or an empty text."""
     names = [str(file.relative_to(PROJECT)) for file in files]
     if not names:
         return ""
-    environment = {**os.environ, "PYTHONPATH": str(project / "scripts"), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "pytest", *QUICK, *names]
     try:
         run = subprocess.run(
-            words, cwd=project, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+            words, cwd=project, env=variables(project), capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return ""

@@ -30,9 +30,12 @@ def test_no_mistake_is_listed_twice():
 
 
 def test_the_first_test_that_fails_is_named(tmp_path):
-    file = tmp_path / "test_halves.py"
-    file.write_text("def test_a():\n    assert 1\n\n\ndef test_b():\n    assert 1 / 2 == 0\n")
+    file, module = tmp_path / "test_halves.py", tmp_path / "extensions" / "halves" / "verified_half.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("HALF = 1 / 2\n")
+    test = "from verified_half import HALF\n\n\ndef test_a():\n    assert 1\n\n\ndef test_b():\n    assert HALF == 0\n"
+    file.write_text(test)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow\n    night\n")
     assert first_failure(tmp_path, [PROJECT / file.name], 60) == f"{file.name}::test_b"
-    file.write_text(file.read_text().replace("== 0", "< 1"))
+    file.write_text(test.replace("== 0", "< 1"))
     assert first_failure(tmp_path, [PROJECT / file.name], 60) == ""
