@@ -59,9 +59,8 @@ def killed_at(number: int, change: Callable[[], object]) -> bool:
         os._exit(1)
 
 
-def finished_by_repeating(start: Path, place: Path, change: Callable[[], object], every: int = 1) -> int:
-    """Kill `change` at each of its changes of files, or at one in `every`. Repeated, it must leave
-    what an undisturbed run leaves.
+def finished_by_repeating(start: Path, place: Path, change: Callable[[], object]) -> int:
+    """Kill `change` at each of its changes of files. Repeated, it must leave what an undisturbed run leaves.
 
     Each time `place`, which is the working directory then, begins as a copy of `start`. All runs are children of this
     process and leave nothing in it. Returns how many kills it were.
@@ -77,15 +76,14 @@ def finished_by_repeating(start: Path, place: Path, change: Callable[[], object]
     try:
         begin()
         killed_at(0, change)
-        undisturbed, number, kills = contents(place), 1, 0
+        undisturbed, number = contents(place), 1
         while begin() or killed_at(number, change):
             killed_at(0, change)
             found = contents(place)
             differing = {name for name in found.keys() | undisturbed.keys() if found.get(name) != undisturbed.get(name)}
             assert not differing, f"killed at change {number}: {sorted(differing)} differ"
-            number += every
-            kills += 1
-        return kills
+            number += 1
+        return number - 1
     finally:
         os.chdir(before)
 

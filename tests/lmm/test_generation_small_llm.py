@@ -27,26 +27,21 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """The quantised weights as a folder that loads like one of the hub."""
+def test_twenty_captions(tmp_path, monkeypatch):
+    """By the quantised weights as a folder that loads like one of the hub."""
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-    (file,) = Path(PACKAGES[0].origin).parent.glob("*.gguf")
-    folder = tmp_path_factory.mktemp("models") / NAME
-    plain = GgufConfig(gguf_file=file.name, dequantize=True)
-    network = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, quantization_config=plain)
-    network.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
-    return folder
-
-
-def test_twenty_captions(model, tmp_path, monkeypatch):
     if not RELEASED.is_file():
         pytest.skip("released annotations are not at ../shared/data")
     with RELEASED.open(encoding="utf-8") as lines:
         captions = sorted({json.loads(line)["cog_desc"] for _, line in zip(range(200), lines)})[:CAPTIONS]
-    monkeypatch.chdir(model.parent)  # the model's name decides the seeds of its answers
+    (file,) = Path(PACKAGES[0].origin).parent.glob("*.gguf")
+    folder = tmp_path / "models" / NAME
+    plain = GgufConfig(gguf_file=file.name, dequantize=True)
+    network = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, quantization_config=plain)
+    network.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).save_pretrained(folder)
+    monkeypatch.chdir(folder.parent)  # the model's name decides the seeds of its answers
     role = EngineSettings(engine="transformers", model=NAME, sampling={"max_tokens": 96, "temperature": 0.8})
     with Session(settings(tmp_path, llm=role, attempts=2), 1, [POSITIVES]) as session:
         calls = (session.call(POSITIVES, {"caption": caption, "count": "3"}, 3) for caption in captions)

@@ -126,24 +126,6 @@ def test_measures_are_majorities_and_medians_per_caption():
     }
 
 
-@pytest.fixture(scope="module")
-def small_study(tmp_path_factory):
-    """A study of six captions with three participants, with real clips; (folder, key)."""
-    folder = tmp_path_factory.mktemp("study")
-    key = study(4, 3, captions=3, questions=6)
-    random = np.random.default_rng(1)
-    videos = []
-    for name in ("v0", "v1", "v2"):
-        frames = np.repeat(random.integers(0, 255, (1, 64, 96, 3), dtype=np.uint8), 16, axis=0)
-        write_video(folder / f"{name}.mp4", frames, 8)
-        videos.append({"video": name, "path": str(folder / f"{name}.mp4")})
-    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 80)
-    write_pages(folder / "pages", STUDY_PAGE, pages(key, clips))
-    write_json(folder / "key.json", key)
-    (folder / "clip.mp4").write_bytes(clips[1])
-    return folder, key
-
-
 def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor():
     images = np.random.default_rng(0).integers(0, 255, (12, 64, 96, 3), dtype=np.uint8)
 
@@ -169,12 +151,22 @@ def assert_in_view(chromium, opened: bool):
     chromium.screenshot("study-large", 1500, 1100)
 
 
-def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsys):
-    folder, key = small_study
+def test_a_study_is_filled_in_exported_and_imported(tmp_path, capsys):
+    """Of six captions and three participants, with real clips."""
+    key = study(4, 3, captions=3, questions=6)
+    random = np.random.default_rng(1)
+    videos = []
+    for name in ("v0", "v1", "v2"):
+        frames = np.repeat(random.integers(0, 255, (1, 64, 96, 3), dtype=np.uint8), 16, axis=0)
+        write_video(tmp_path / f"{name}.mp4", frames, 8)
+        videos.append({"video": name, "path": str(tmp_path / f"{name}.mp4")})
+    clips = clips_of([(row["question"], row["video"], *row["time"]) for row in key["questions"]], videos, 80)
+    write_pages(tmp_path / "pages", STUDY_PAGE, pages(key, clips))
+    write_json(tmp_path / "key.json", key)
     exports = []
     for participant in (1, 2, 3):
         with browser(tmp_path / f"browser-{participant}") as chromium:
-            page = folder / "pages" / f"participant-{participant:02d}.html"
+            page = tmp_path / "pages" / f"participant-{participant:02d}.html"
             chromium.open(page)
             chromium.wait("document.getElementById('clip').readyState >= 2")
             if participant == 1:
@@ -207,9 +199,9 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
             chromium.screenshot("study-complete")
             exports.append(str(chromium.downloaded(f"study-{key['study']}-{participant}.json")))
             assert chromium.messages == []
-    assert main(["study", "--collect", *exports, "--key", str(folder / "key.json")]) == 0
+    assert main(["study", "--collect", *exports, "--key", str(tmp_path / "key.json")]) == 0
     assert "R_s_percent  100.00" in capsys.readouterr().out
-    summary = json.loads((folder / "summary.json").read_text())
+    summary = json.loads((tmp_path / "summary.json").read_text())
     assert (
         summary["answers"] == 18
         and summary["missing"] == summary["left_out"] == []
@@ -221,6 +213,6 @@ def test_a_study_is_filled_in_exported_and_imported(small_study, tmp_path, capsy
     tampered["answers"][0]["accuracy"] = 6 - tampered["answers"][0]["accuracy"] or 1
     write_json(tmp_path / "tampered.json", tampered)
     assert (
-        main(["study", "--collect", str(tmp_path / "tampered.json"), *exports[1:], "--key", str(folder / "key.json")])
+        main(["study", "--collect", str(tmp_path / "tampered.json"), *exports[1:], "--key", str(tmp_path / "key.json")])
         == 2
     )

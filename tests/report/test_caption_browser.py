@@ -47,25 +47,6 @@ def corpus(count: int) -> tuple[list[dict], list[dict], list[dict], list[dict]]:
     return moments, scores, captions, annotations
 
 
-@pytest.fixture
-def built(tmp_path):
-    """A function that writes a browser of `count` moments and returns its path."""
-
-    def build(count: int, embedded: int = module.EMBEDDED):
-        moments, scores, captions, annotations = corpus(count)
-        captions[0]["refused"] = [{"caption": "the <i>original</i> caption says", "reason": "speaks of the caption"}]
-        parts = parts_of(Request("statics_candidates", "one\ntwo <b>", {}), (), "some-model", "r1")
-        captions[0]["candidates"][0]["lineage"] = key_of(parts)
-        page, archive = tmp_path / "captions.html", keyframes(tmp_path / "shard-00.tar", list(range(1, 41)))
-        rows = generated_rows(moments, scores, captions, annotations)
-        with Ledger(tmp_path / "ledger") as ledger:
-            ledger.put({**row_of(1), **parts, "key": key_of(parts)})
-            write_browser(page, tmp_path / "captions-parts", ABOUT, rows, captions, [archive], ledger, embedded)
-        return page
-
-    return build
-
-
 def test_rows_mark_the_chosen_and_the_lowest_candidate():
     row = generated_rows(*corpus(2))[1]
     assert row[:7] == (2, "video-0", 1.0, 3.5, 9.0, "train", "thing 2 moves")
@@ -86,8 +67,16 @@ def test_nothing_in_the_data_can_end_its_script_element():
 
 
 @pytest.mark.parametrize("embedded", [module.EMBEDDED, 0])
-def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(built, tmp_path, embedded):
-    path = built(200, embedded)
+def test_a_reader_searches_filters_sorts_turns_pages_and_follows_links(tmp_path, embedded):
+    moments, scores, captions, annotations = corpus(200)
+    captions[0]["refused"] = [{"caption": "the <i>original</i> caption says", "reason": "speaks of the caption"}]
+    parts = parts_of(Request("statics_candidates", "one\ntwo <b>", {}), (), "some-model", "r1")
+    captions[0]["candidates"][0]["lineage"] = key_of(parts)
+    path, archive = tmp_path / "captions.html", keyframes(tmp_path / "shard-00.tar", list(range(1, 41)))
+    rows = generated_rows(moments, scores, captions, annotations)
+    with Ledger(tmp_path / "ledger") as ledger:
+        ledger.put({**row_of(1), **parts, "key": key_of(parts)})
+        write_browser(path, tmp_path / "captions-parts", ABOUT, rows, captions, [archive], ledger, embedded)
     with browser(tmp_path / "browser") as chromium:
         chromium.open(path)
         chromium.wait("document.querySelectorAll('article img').length === 60")

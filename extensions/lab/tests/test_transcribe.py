@@ -12,18 +12,17 @@ from verified.io.subtitles import read_subtitles
 from verified_lab.quality.transcripts import subtitles_of
 
 
-@pytest.fixture
-def whisper(monkeypatch, tmp_path):
-    """A packaged model that hears `said`, whatever the sound; `heard` are the arrays that it got."""
-    script = SimpleNamespace(said=[SimpleNamespace(start=0.5, end=1.25, text=" Hello \n there.")], heard=[])
+def test_each_video_with_speech_gets_subtitles_once(tmp_path, monkeypatch, capsys):
+    """By a packaged model that hears the same, whatever the sound."""
+    heard = []
 
     class WhisperModel:
         def __init__(self, folder, **options):
             assert options["local_files_only"]
 
         def transcribe(self, sound, language, vad_filter):
-            script.heard.append((sound, language, vad_filter))
-            return iter(script.said), None
+            heard.append((sound, language, vad_filter))
+            return iter([SimpleNamespace(start=0.5, end=1.25, text=" Hello \n there.")]), None
 
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "model.bin").touch()
@@ -34,10 +33,7 @@ def whisper(monkeypatch, tmp_path):
         module = ModuleType(name)
         vars(module).update(value)
         monkeypatch.setitem(sys.modules, name, module)
-    return script
 
-
-def test_each_video_with_speech_gets_subtitles_once(whisper, tmp_path, capsys):
     folder = tmp_path / "videos"
     folder.mkdir()
     spoken = write_film(folder / "spoken.mp4", counted(16), tone(2.0))
@@ -49,7 +45,7 @@ def test_each_video_with_speech_gets_subtitles_once(whisper, tmp_path, capsys):
     assert said.endswith("1 files of subtitles written\n")
     (cue,) = read_subtitles(subtitles_of(spoken))
     assert (cue.start, cue.end, cue.text) == (0.5, 1.25, "Hello there.")
-    ((sound, language, detects),) = whisper.heard
+    ((sound, language, detects),) = heard
     assert sound.shape == pytest.approx((32_000,), abs=2_000) and (language, detects) == ("en", True)
     main(["transcribe", str(spoken)])
-    assert "has spoken.srt" in capsys.readouterr().out and len(whisper.heard) == 1
+    assert "has spoken.srt" in capsys.readouterr().out and len(heard) == 1
