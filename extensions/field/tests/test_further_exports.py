@@ -18,6 +18,7 @@ from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import probe
 from verified.keyframes.extract import write_keyframes
 from verified.released.formats import read_split
+from verified_field.window_rows import read_window_queries
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +67,22 @@ def test_csv_is_read_back_with_every_number(collection, tmp_path):
     assert rows == collection.splits["train"]
 
 
-def test_qvhighlights_form_has_all_windows_of_a_query(tmp_path):
+def test_qvhighlights_form_has_all_windows_of_a_query_and_what_its_codes_learn_saliency_from(tmp_path):
+    """Videos have 9.75 s, four clips to the evaluator; the last window is after these."""
     rows = [annotation(4, "train", "v", 1.5, 4.0, "one"), annotation(9, "train", "w", 2.0, 3.0, "two")]
     rows[1]["windows"] = [[2.0, 3.0], [0.5, 1.25]]
+    rows.append(annotation(11, "train", "w", 8.25, 9.5, "three"))
     folder = written("qvhighlights", tmp_path, collect(rows, ("train",), ABOUT))
     back = read_split({"qvhighlights": folder / "train.jsonl"})
     assert [(row["desc_id"], row["time"], row.get("windows")) for row in back] == [
         (4, [1.5, 4.0], None),
         (9, [2.0, 3.0], [[2.0, 3.0], [0.5, 1.25]]),
+        (11, [8.25, 9.5], None),
     ]
+    graded = read_window_queries(folder / "train.jsonl")
+    expected = [[1, 4, 0, 0], [2, 2, 0, 0], [0, 0, 0, 3]]
+    assert [query.saliency.T.tolist() for query in graded] == [[grades] * 3 for grades in expected]
+    assert [row["relevant_clip_ids"] for row in read_jsonl(folder / "train.jsonl")] == [[0, 1], [0, 1], [3]]
 
 
 def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, capsys):

@@ -8,12 +8,15 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
+
 from verified.export.card import write_cards
 from verified.export.collection import Collection, caption_of
 from verified.export.form import ExportForm
 from verified.io.files import write_text
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.text_tables import write_csv
+from verified_field.window_rows import ANNOTATORS, CLIP_SECONDS
 
 TVR_TEXT = (
     "SPLIT.jsonl in the form of TVR's releases (vid_name, duration, ts, desc, type, desc_id; every type is v: no"
@@ -21,10 +24,10 @@ TVR_TEXT = (
     " submissions; the official evaluation reads them."
 )
 QVHIGHLIGHTS_TEXT = (
-    "SPLIT.jsonl in the form of QVHighlights as codes for moments read it, lighthouse among them (qid, query, duration,"
-    " vid, relevant_windows). There are no saliency_scores and relevant_clip_ids: how well each clip shows a query only"
-    " people can say, and these codes do without them, as for Charades-STA. The code of Moment-DETR learns from such a"
-    " file if its path contains subs_train."
+    "SPLIT.jsonl in the form of QVHighlights (qid, query, duration, vid, relevant_windows, relevant_clip_ids,"
+    " saliency_scores), as the code of Moment-DETR reads it. The scores follow from the windows: three equal ones for"
+    " each clip of two seconds, by the share of it in a window. No person gave them, so figures of highlights on these"
+    " files say nothing."
 )
 ACTIVITYNET_TEXT = (
     "SPLIT.json in the form of ActivityNet Captions, {video: {duration, timestamps, sentences}}; `caption_ids` beside"
@@ -63,20 +66,26 @@ def write_tvr(folder: Path, collection: Collection) -> None:
 def write_qvhighlights(folder: Path, collection: Collection) -> None:
     """QVHighlights' JSON Lines."""
     for split, rows in collection.splits.items():
-        write_jsonl(
-            folder / f"{split}.jsonl",
-            (
-                {
-                    "qid": row["caption_id"],
-                    "query": caption_of(row),
-                    "duration": row["duration"],
-                    "vid": row["video"],
-                    "relevant_windows": row.get("windows", [[row["start"], row["end"]]]),
-                }
-                for row in rows
-            ),
-        )
+        lines = []
+        for row in rows:
+            windows = row.get("windows", [[row["start"], row["end"]]])
+            line = {"qid": row["caption_id"], "query": caption_of(row), "duration": row["duration"]}
+            line |= {"vid": row["video"], "relevant_windows": windows}
+            lines.append(line | _saliency(windows, row["duration"]))
+        write_jsonl(folder / f"{split}.jsonl", lines)
     write_cards(folder, "qvhighlights", QVHIGHLIGHTS_TEXT, collection)
+
+
+def _saliency(windows: list[list[float]], duration: float) -> dict[str, list]:
+    """Clips in the windows, and 1 to 4 for the share of each that is in one; the last clip lasts to the end."""
+    edges = np.arange(0, CLIP_SECONDS * (int(duration / CLIP_SECONDS) + 1), CLIP_SECONDS, dtype=float)
+    edges[-1] = np.inf
+    inside = [np.minimum(end, edges[1:]) - np.maximum(start, edges[:-1]) for start, end in windows]
+    share = np.clip(inside, 0, None).sum(axis=0) / CLIP_SECONDS
+    grades = np.minimum(np.ceil(4 * share.round(6)), 4).astype(int)
+    clips = np.flatnonzero(grades)
+    scores = [[grade] * ANNOTATORS for grade in grades[clips].tolist()]
+    return {"relevant_clip_ids": clips.tolist(), "saliency_scores": scores}
 
 
 def write_activitynet_captions(folder: Path, collection: Collection) -> None:
