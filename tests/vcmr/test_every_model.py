@@ -22,7 +22,7 @@ from verified.benchmark.vcmr.jobs import (
     settings_digest,
     testing_inputs,
 )
-from verified.benchmark.vcmr.registry import model_class
+from verified.benchmark.vcmr.registry import model_class, model_of_file
 from verified.benchmark.vcmr.scoring import max_over_clips, unit
 from verified.config import load, retrieval
 from verified.config.features import CAPTIONS
@@ -186,7 +186,12 @@ def test_a_model_comes_from_an_installed_package_or_a_path_and_no_name_is_taken_
         assert model_code(SimpleNamespace(model="nearby")) != model_code(SimpleNamespace(model="theirs"))
     finally:
         retrieval._shipped.cache_clear()
-    for other in ("xml.py", "torch.py", "my-model.py"):
+    apart = tmp_path / "apart" / "apart.py"
+    (apart.parent / "authors").mkdir(parents=True)
+    (apart.parent / "authors" / "__init__.py").touch()
+    apart.write_text("import authors\n" + text.replace('"mean_pooling"', '"apart"'))
+    assert model_of_file(apart).__name__ == "MeanPooling"
+    for other in ("xml.py", "torch.py", "my-model.py", "apart/authors.py"):
         shutil.copy(file, tmp_path / other)
         with refused(other, "rename"):
             configured(models=[str(tmp_path / other)])

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from functools import cache
+from importlib.machinery import PathFinder
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -172,16 +173,18 @@ def model_names() -> list[str]:
 
 
 def model_module(name: str) -> str:
-    """The dotted module of a retrieval model, which can be imported. Raises KeyError for an unknown one.
-
-    The folder of a model that is given by path comes last on the import path, so that it can import what lies there.
-    """
+    """The dotted module of a retrieval model, which can be imported. Raises KeyError for an unknown one."""
     if name not in _own():
         return _shipped()[name][0]
-    folder = str(Path(_own()[name]).parent)
+    extend_path(Path(_own()[name]))
+    return name
+
+
+def extend_path(file: Path) -> None:
+    """Put the folder of a model's file last on the import path, so that the model can import what lies there."""
+    folder = str(file.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
-    return name
 
 
 def _check_file(file: Path) -> None:
@@ -195,8 +198,8 @@ def _check_file(file: Path) -> None:
 
 
 def _is_free(file: Path) -> bool:
-    """Whether nothing else is imported under the name of `file`."""
-    spec = find_spec(file.stem)
+    """Whether nothing else is imported under the name of `file`, such as a package in its folder."""
+    spec = find_spec(file.stem) or PathFinder.find_spec(file.stem, [str(file.parent)])
     return spec is None or (spec.origin is not None and Path(spec.origin).resolve() == file.resolve())
 
 

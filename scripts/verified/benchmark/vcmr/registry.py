@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verified.config.retrieval import model_files, model_module, model_names
+from verified.config.retrieval import extend_path, model_files, model_module, model_names
 from verified.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def model_class(name: str) -> type["RetrievalModel"]:
 def model_of_file(path: str | Path) -> type["RetrievalModel"]:
     """The class that a Python file registers. Raises InputError if it cannot be loaded or registers none."""
     path = Path(path)
+    extend_path(path)
     spec = importlib.util.spec_from_file_location(f"verified_model_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise InputError("is no Python file", file=path, remedy="name a file that ends in .py")
