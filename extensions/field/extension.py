@@ -18,7 +18,7 @@ def _forms():
 
 def _exports():
     from verified_field.exports.crate import CRATE
-    from verified_field.exports.retrieval_codes import ACTIVITYNET, CHARADES, QVHIGHLIGHTS, TVR
+    from verified_field.exports.retrieval_codes import ACTIVITYNET, CHARADES, FIFTYONE, QVHIGHLIGHTS, TVR
     from verified_field.exports.whole_rows import CSV, WEBDATASET
 
     return {
@@ -28,6 +28,7 @@ def _exports():
         "qvhighlights": QVHIGHLIGHTS,
         "activitynet-captions": ACTIVITYNET,
         "charades-sta": CHARADES,
+        "fiftyone": FIFTYONE,
         "crate": CRATE,
     }
 

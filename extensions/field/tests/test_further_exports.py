@@ -85,6 +85,14 @@ def test_qvhighlights_form_has_all_windows_of_a_query_and_what_its_codes_learn_s
     assert [row["relevant_clip_ids"] for row in read_jsonl(folder / "train.jsonl")] == [[0, 1], [0, 1], [3]]
 
 
+def test_fiftyone_s_labels_are_those_of_its_documentation(collection, tmp_path):
+    folder = written("fiftyone", tmp_path, collection)
+    (video, moments), *others = read_json(folder / "train.json")["labels"].items()
+    assert (video, others) == ("a b/50%", []) and [one["attributes"]["caption_id"] for one in moments] == [7, 3, 8]
+    assert moments[0] == {"label": HOSTILE, "timestamps": [0.1, 2.3000000000000003], "attributes": {"caption_id": 7}}
+    assert read_json(folder / "held-out.json")["labels"]["clip-2"][0]["timestamps"] == [0, 9.75]
+
+
 def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, capsys):
     folder = written("tvr", tmp_path, collection)
     index = read_json(folder / "video2dur_idx.json")

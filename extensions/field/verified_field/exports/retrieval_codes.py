@@ -1,4 +1,5 @@
-"""The annotation files that codes of moment retrieval read: TVR, QVHighlights, ActivityNet Captions, Charades-STA.
+"""The annotation files that codes of moment retrieval read: TVR, QVHighlights, ActivityNet Captions, Charades-STA; and
+those of the viewer FiftyOne.
 
 All have one sentence for one span: the fine caption.
 """
@@ -36,6 +37,11 @@ ACTIVITYNET_TEXT = (
 CHARADES_TEXT = (
     "SPLIT.txt in the form of Charades-STA, VIDEO START END##sentence, and SPLIT.csv with the length of each video"
     " (columns id and length). Blanks and % in the name of a video are written as %20 and %25."
+)
+FIFTYONE_TEXT = (
+    "SPLIT.json, the labels of a FiftyOneTemporalDetectionDataset: under each video a caption (label), its seconds"
+    " (timestamps) and its number (caption_id). FiftyOne takes the folder of the videos beside it (data_path,"
+    " labels_path)."
 )
 
 
@@ -88,6 +94,17 @@ def _saliency(windows: list[list[float]], duration: float) -> dict[str, list]:
     return {"relevant_clip_ids": clips.tolist(), "saliency_scores": scores}
 
 
+def write_fiftyone(folder: Path, collection: Collection) -> None:
+    """One JSON object of videos for each split, without a list of classes: a label is a text."""
+    for split, rows in collection.splits.items():
+        labels: dict[str, list[dict]] = {}
+        for row in rows:
+            moment = {"label": caption_of(row), "timestamps": [row["start"], row["end"]]}
+            labels.setdefault(row["video"], []).append({**moment, "attributes": {"caption_id": row["caption_id"]}})
+        write_json(folder / f"{split}.json", {"classes": None, "labels": labels})
+    write_cards(folder, "fiftyone", FIFTYONE_TEXT, collection)
+
+
 def write_activitynet_captions(folder: Path, collection: Collection) -> None:
     """One JSON object of videos for each split."""
     for split, rows in collection.splits.items():
@@ -123,3 +140,4 @@ TVR = ExportForm(write_tvr)
 QVHIGHLIGHTS = ExportForm(write_qvhighlights)
 ACTIVITYNET = ExportForm(write_activitynet_captions)
 CHARADES = ExportForm(write_charades_sta)
+FIFTYONE = ExportForm(write_fiftyone)
