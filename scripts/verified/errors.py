@@ -28,7 +28,10 @@ def visible(text: str) -> str:
 
 
 FULL = "make room, then give the command again"
+RIGHT = "give yourself the right to it, or choose another folder"
 DISK = {
+    errno.EACCES: RIGHT,
+    errno.EPERM: RIGHT,
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,
     errno.EFBIG: "choose a file system that takes files of this size",

@@ -68,6 +68,7 @@ def test_the_page_of_prompts_lists_the_files_and_their_slots():
         (demo(datasets={"d": {"title": "x" * 301, "source": {"kind": "demo"}}}), ["datasets.d.title", "300"]),
         (demo(datasets={"d": {"title": "a\u202eb", "source": {"kind": "demo"}}}), ["datasets.d.title", "U+202E"]),
         (demo(generation={"llm": {"model": "a\0b"}}), ["generation.llm.model", "U+0000"]),
+        (demo(**{"e\x1bf": 3}), ["a key holds the character U+001B"]),
         (demo(generation={"llm": {"model": "a\nb"}}), ["generation.llm.model", "pattern"]),
         ({"datasets": {}}, ["datasets"]),
         ({}, ["datasets"]),

@@ -121,6 +121,14 @@ def test_values_derived_from_a_secret_are_masked(echo):
         assert not any(form[at : at + 8].lower() in left for at in range(len(form) - 7) if form[at : at + 8].isalnum())
 
 
+def test_a_key_of_eight_characters_and_pieces_of_a_long_one_are_masked_and_shorter_ones_not():
+    keep_secret("correct-horse-battery-9-staple")
+    for secret, shorter in (("hunter2x", "hunter2"), ("rrect-horse-", "rrect-horse"), ("ttery-9-", "tery-9-")):
+        keep_secret(secret if "-" not in secret else None)
+        keep_secret("words47")
+        assert redact(f"({secret}) ({shorter}) words47") == f"({MASK}) ({shorter}) words47"
+
+
 def test_other_text_is_left_alone():
     keep_secret(KEY)
     keep_secret("the-key-of-the-endpoint")

@@ -25,6 +25,9 @@ def fig(first: int, count: int) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
+COG = json.dumps({"v_a": {"duration": 9.0, "timestamps": [[0, 2], [1, 3]], "sentences": ["One.", "Two."]}})
+
+
 @pytest.fixture
 def listed(tmp_path):
     """A list of two collections: `set-fig` (train by hand, val and test open) and `set-cog` (ActivityNet's form)."""
@@ -35,7 +38,8 @@ def listed(tmp_path):
             f"set-fig,{split},1,fig,set/{split}.jsonl,https://example.org/{split},{digest},{len(data)},,MIT,open"
         )
     for split in ("train", "test"):
-        lines.append(f"set-cog,{split},1,activitynet-captions,cog/{split}.json,https://example.org/{split},,,,MIT,open")
+        form = f"activitynet-captions,cog/{split}.json,https://example.org/{split}"
+        lines.append(f"set-cog,{split},1,{form},,{len(COG)},,MIT,open")
     path = tmp_path / "sources.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -49,8 +53,7 @@ def folder(tmp_path):
     (folder / "set" / "test.jsonl").write_bytes(fig(20, 3))
     (folder / "cog").mkdir()
     for split in ("train", "test"):
-        videos = {"v_a": {"duration": 9.0, "timestamps": [[0, 2], [1, 3]], "sentences": ["One.", "Two."]}}
-        (folder / "cog" / f"{split}.json").write_text(json.dumps(videos))
+        (folder / "cog" / f"{split}.json").write_text(COG)
     return folder
 
 
@@ -73,6 +76,14 @@ def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
     (folder / "set" / "test.jsonl").write_bytes(data)
     with refused("set/test.jsonl", remedy=True):
         read_release(release("set-fig", ("val", "test"), folder), "test", listed)
+
+
+def test_other_bytes_or_rows_are_refused_where_no_checksum_was_published(listed, folder):
+    (folder / "set" / "train.jsonl").write_bytes(fig(0, 3))
+    (folder / "cog" / "test.json").write_text(f"{COG} ")
+    for collection, split in (("set-fig", "train"), ("set-cog", "test")):
+        with refused("3 rows" if split == "train" else f"{len(COG) + 1} bytes", remedy=True):
+            read_release(release(collection, (split,), folder), split, listed)
 
 
 def test_ids_count_on_over_the_splits_of_a_collection_without_ids(listed, folder):

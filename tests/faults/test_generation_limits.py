@@ -60,7 +60,7 @@ def test_a_flood_is_cut_off(tmp_path):
         (outcome,) = ask(tmp_path, engine(url, retries=0), [call(1)])
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert outcome.reason == "garbage" and "more than" in outcome.detail and most < 100e6
+    assert outcome.reason == "garbage" and f"more than {8 * 2**20} bytes" in outcome.detail and most < 100e6
 
 
 @pytest.mark.parametrize("status", [200, 503])
@@ -157,7 +157,7 @@ def test_an_echoed_key_is_masked_everywhere(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("VERIFIED_TEST_KEY", KEY)
     echo = f"1. a dog runs to {KEY} far\n2. a dog runs off\n3. a dog runs home"
     replies = [
-        completion(echo, model=f"loop {KEY}"),
+        completion(echo, model=f"loop {KEY}", reasoning_content=f"they sent {KEY}"),
         refusal(400, "", f"{'x' * 480} Authorization: Bearer {KEY}"),
         completion(None, refusal=f"not for {KEY}"),
         completion(echo, "length"),

@@ -87,6 +87,17 @@ def test_data_outside_the_file_or_not_numeric_is_refused(crafted, kind):
     assert any("b (" in problem for problem in inspect_features(path)[1])
 
 
+def test_numbers_that_are_not_stored_or_not_held_by_the_memory_are_refused(tmp_path, monkeypatch):
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        file.create_dataset("part", (8000, 4), "f2", chunks=(2000, 4))[:2000] = 1
+        file["whole"] = np.ones((8000, 4), np.float16)
+    with refused("'part'", "16,000 bytes are stored", file=tmp_path / "v.h5", remedy=True):
+        FeatureFile(tmp_path / "v.h5")["part"]
+    monkeypatch.setattr("os.sysconf", lambda name: 357)  # pages of as many bytes: 127,449 for 128,000
+    with refused("'whole'", "memory", file=tmp_path / "v.h5", remedy=True):
+        FeatureFile(tmp_path / "v.h5")["whole"]
+
+
 def test_a_link_on_the_way_is_not_followed(tmp_path):
     write(tmp_path / "other.h5")
     with h5py.File(tmp_path / "v.h5", "w") as file:

@@ -18,7 +18,7 @@ from verified.io.files import file_digest, write_record
 from verified.io.jsonl import write_json, write_jsonl
 from verified.runtime.checksums import checksums_of, record_of, write_checksums
 from verified.runtime.job import job
-from verified.runtime.manifest import rebuild_command, write_manifest
+from verified.runtime.manifest import manifest_of, rebuild_command, write_manifest
 from verified.runtime.verify import check, job_checksums, verify
 
 
@@ -225,8 +225,16 @@ def test_the_command_names_folder_and_configuration_and_removes_nothing(monkeypa
     monkeypatch.chdir("results")
     program = f"--snakefile {PROJECT / 'Snakefile'}"
     assert rebuild_command(["a/b c"]) == (
-        f"snakemake --cores all 'results/a/b c' --force --directory {tmp_path} {program} --configfile mine.yaml"
+        f"snakemake --cores all 'results/a/b c' --force --directory {tmp_path} {program} "
+        f"--configfile {tmp_path / 'mine.yaml'}"
     )
+
+
+def test_outputs_of_other_targets_stay_listed_until_the_configuration_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for settings, targets, listed in (("one", "ab", "ab"), ("one", "c", "cab"), ("two", "a", "a")):
+        write_manifest("results/a", settings, {f"a/{target}": "0" for target in targets}, ended=True)
+        assert list(manifest_of("results/a/x").outputs) == [f"a/{target}" for target in listed]
 
 
 def test_checksums_that_appear_late_are_waited_for(files, monkeypatch):

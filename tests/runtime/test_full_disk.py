@@ -74,6 +74,12 @@ def test_what_a_full_disk_does_to_a_writer_is_known_as_such(tmp_path, capfd, nam
     assert not capfd.readouterr().err and list(tmp_path.iterdir()) == [path] and path.read_text() == "earlier"
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_folder_that_takes_no_writes_is_an_error_with_a_remedy(number):
+    problem = disk_problem(OSError(number, os.strerror(number), "results/a"))
+    assert problem and problem.startswith("results/a: ") and "folder" in problem
+
+
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can mount a small disk")
 def test_frames_of_clips_on_a_full_disk_end_the_job_with_a_sentence(tmp_path):
     write_video(tmp_path / "a.mp4", scenes([24]), 8)

@@ -114,7 +114,8 @@ def test_hostile_text_travels_as_json_under_a_strict_policy(client):
     answer = client.get("/api/search", params={"q": HOSTILE, "top": 50})
     assert answer.headers["content-type"] == "application/json" and json.loads(answer.text)["query"] == HOSTILE
     page = client.get("/")
-    assert "script-src 'self'" in page.headers["content-security-policy"] and "unsafe" not in str(page.headers)
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; ")
+    assert "unsafe" not in str(page.headers)
     assert page.headers["x-content-type-options"] == "nosniff"
     assert "<script>" not in page.text  # the page's own script is a file
 
@@ -224,11 +225,22 @@ def test_silent_clients_of_one_address_keep_no_others_away():
             url = urlsplit(process.stdout.readline().strip())
             address = (url.hostname, url.port)
             with contextlib.ExitStack() as held:
-                for _ in range(150):
-                    silent = held.enter_context(socket.create_connection(address, 10, ("127.0.0.2", 0)))
-                    with contextlib.suppress(ConnectionError):  # those above the limit are closed
-                        silent.sendall(b"GET / HTTP/1.1\r\n")
+
+                def keep(count, source):
+                    for _ in range(count):
+                        silent = held.enter_context(socket.create_connection(address, 10, (source, 0)))
+                        with contextlib.suppress(ConnectionError):  # those above the limit are closed
+                            silent.sendall(b"GET / HTTP/1.1\r\n")
+
+                keep(47, "127.0.0.2")
+                assert b"404" in asked(address, "127.0.0.2")
+                keep(50, "127.0.0.2")
                 assert b"404" in asked(address) and b"404" not in asked(address, "127.0.0.2")
+                keep(48, "127.0.0.3")
+                keep(30, "127.0.0.4")
+                assert b"404" in asked(address)
+                keep(2, "127.0.0.4")
+                assert b"503" in asked(address)
             assert b"404" in asked(address, "127.0.0.2")
         finally:
             process.kill()

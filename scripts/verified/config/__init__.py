@@ -53,7 +53,7 @@ def config_model() -> type[Config]:
 def load(values: dict[str, Any], source: str = "configuration") -> Config:
     """Validate plain values; raises InputError with each key's path, its value and the nearest valid key."""
     for path, text in _texts(values):
-        place, name = path.rstrip("."), path.rpartition(".")[2]
+        place, name = path.rstrip(".") or "a key", path.rpartition(".")[2]
         if is_secret(name, text):
             keep_secret(text)
             raise InputError(

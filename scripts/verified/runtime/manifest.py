@@ -113,10 +113,12 @@ def rebuild_command(paths: Iterable[str | os.PathLike[str]], configurations: str
     """
     names = list(map(str, paths))
     results = results_of(names[0])
+    elsewhere = results is not None and results.parent != Path.cwd()
     if configurations is None:
         manifest = manifest_of(names[0])
         configurations = os.environ.get(CONFIGURATIONS) or (manifest.configurations if manifest else "")
-    elsewhere = results is not None and results.parent != Path.cwd()
+        if results and elsewhere:
+            configurations = shlex.join(str(results.parent / path) for path in shlex.split(configurations))
     targets = [f"{BUILT}/{place_of(name)}" if elsewhere else name for name in names]
     words = ["snakemake", "--cores", "all", *targets]
     words += ["--force"] if any(map(os.path.lexists, names)) else []

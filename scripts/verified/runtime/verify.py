@@ -7,6 +7,7 @@ user's own.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import stat
@@ -265,15 +266,13 @@ def _finding(path: Path, written: Record) -> Finding | None:
 
 
 def build_order(findings: Iterable[Finding]) -> list[list[Path]]:
-    """The paths in the order of the chain, by folders: rebuilt in this order, one command a folder, they outdate
-    nothing else."""
+    """The paths in the order of the chain, neighbours of one folder together: rebuilt in this order, one command each,
+    they outdate nothing else, and no job reads one that is still damaged."""
 
     def place(finding: Finding) -> tuple[int, Path]:
         manifest, name = manifest_of(finding.path), place_of(finding.path)
         listed = list(manifest.outputs) if manifest else []
         return listed.index(name) if name in listed else len(listed), finding.path
 
-    folders: dict[Path, list[Path]] = {}
-    for finding in sorted(findings, key=place):
-        folders.setdefault(finding.path.parent, []).append(finding.path)
-    return list(folders.values())
+    paths = (finding.path for finding in sorted(findings, key=place))
+    return [list(together) for _, together in itertools.groupby(paths, key=lambda path: path.parent)]
