@@ -80,7 +80,7 @@ def test_scores_of_all_candidates(dataset, tmp_path):
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
 
 
-def moving(count=12, height=48, width=80):
+def moving(count, height, width):
     """A bright square on a gradient, going right."""
     ramp = np.linspace(40, 160, width, dtype=np.uint8)
     frames = np.repeat(np.repeat(ramp[None, None, :, None], height, 1), 3, 3).repeat(count, 0)
@@ -90,12 +90,9 @@ def moving(count=12, height=48, width=80):
     return frames
 
 
-def described(path, frames):
-    return {"video": "v", "path": str(path), **probe(write_video(path, frames, fps=10))}
-
-
 def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
-    video = described(tmp_path / "v.mp4", moving(40, 96, 128))
+    path = write_video(tmp_path / "v.mp4", moving(40, 96, 128), fps=10)
+    video = {"video": "v", "path": str(path), **probe(path)}
     moments = [
         {"desc_id": number, "video": name, "start": start, "end": end}
         for number, name, start, end in [

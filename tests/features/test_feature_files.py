@@ -14,17 +14,9 @@ from verified.io.hdf5 import FeatureFile, link_features, open_hdf5, write_featur
 from verified.io.jsonl import write_jsonl
 
 
-def sound(path, **more):
-    items = [(key, np.full((3, 2), 0.5, np.float16), {}) for key in ("a", "b")]
-    write_features(path, {"dim": 2, "backbone": "small-resnet", "clip_seconds": 1.0}, items)
-
-
-def run(*arguments):
-    return main(["lint", *map(str, arguments)])
-
-
 def test_everything_unsound_is_named(tmp_path, capsys):
-    sound(tmp_path / "v.h5")
+    items = [(key, np.full((3, 2), 0.5, np.float16), {}) for key in ("a", "b")]
+    write_features(tmp_path / "v.h5", {"dim": 2, "backbone": "small-resnet", "clip_seconds": 1.0}, items)
     with h5py.File(tmp_path / "v.h5", "a") as file:
         file["narrow"] = np.ones((2, 1))
         file["empty"] = np.ones((0, 2))
@@ -33,7 +25,7 @@ def test_everything_unsound_is_named(tmp_path, capsys):
         file["gone"] = h5py.ExternalLink("nowhere.h5", "/gone")
     rows = [{"video": "a", "duration": 3.0}, {"video": "b", "duration": 60.0}, {"video": "missing", "duration": 1.0}]
     write_jsonl(tmp_path / "videos.jsonl", rows)
-    assert run(tmp_path / "v.h5", "--videos-file", tmp_path / "videos.jsonl") == 1
+    assert main(["lint", str(tmp_path / "v.h5"), "--videos-file", str(tmp_path / "videos.jsonl")]) == 1
     said = capsys.readouterr().out
     for problem in (
         "not [items, 2]: narrow",

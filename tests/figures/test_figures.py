@@ -152,7 +152,8 @@ def test_examples_come_from_the_first_split_that_has_any_and_say_which(tmp_path)
     assert "a, 1–3 s (split train)" in " ".join(texts(tmp_path / "pipeline.svg")), "in as many lines as it takes"
     write_jsonl(files[0], [row])
     assert examples.first_with_rows(files) == ([row], "")
-    assert shown_annotations(settings({"kind": "demo"}, []), "one") == [
+    settings = load({"datasets": {"one": {"title": "One", "source": {"kind": "demo"}}}})
+    assert shown_annotations(settings, "one") == [
         f"results/demo/one/annotations/fig/{split}.jsonl" for split in ("test", "val", "train")
     ]
 
@@ -219,10 +220,6 @@ def test_a_figure_has_its_text_and_numbers_beside_it_or_is_refused(tmp_path):
     )
     with pytest.raises(ValueError), drawing(paths, 3, 2):
         pass
-
-
-def settings(source: dict, models: list[str]):
-    return load({"datasets": {"one": {"title": "One", "source": source}}, "retrieval": {"models": models}})
 
 
 def test_the_evaluators_clearest_preferences_come_first():

@@ -114,12 +114,6 @@ def dynamics_of(moment: Moment, share: float = 0.3):
     return ask("dynamics_candidates", slots, share=share)
 
 
-def shares(verdicts: list[dict[str, bool]]) -> dict[str, float]:
-    """Share of true verdicts per attribute."""
-    names = {name for verdict in verdicts for name in verdict}
-    return {name: np.mean([verdict[name] for verdict in verdicts if name in verdict]) for name in sorted(names)}
-
-
 @pytest.mark.parametrize("candidates_of", [statics_of, dynamics_of])
 def test_candidates_are_true_and_different(moments, candidates_of):
     verdicts = []
@@ -134,10 +128,12 @@ def test_candidates_are_true_and_different(moments, candidates_of):
                 name: coarse_facts[name] for name in ("shape", "motion")
             }
             verdicts.append(agreement(said, moment.truth))
+    names = {name for verdict in verdicts for name in verdict}
+    shares = {name: np.mean([verdict[name] for verdict in verdicts if name in verdict]) for name in sorted(names)}
     least = {"static": 0.93, "dynamic": 0.9}
     low = {
         name: share
-        for name, share in shares(verdicts).items()
+        for name, share in shares.items()
         if share < least["dynamic" if name in ("motion", "direction", "speed") else "static"]
     }
     assert low == {}

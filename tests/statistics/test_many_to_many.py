@@ -18,20 +18,17 @@ def embeddings(tmp_path):
     return Embeddings(tmp_path / "embeddings.npz")
 
 
-def rows(*captions_and_videos: tuple[str, str]) -> list[dict]:
-    return [{"desc_id": i, "video": video, "cog_desc": text} for i, (text, video) in enumerate(captions_and_videos)]
-
-
 def test_classes_and_instances_with_their_videos(embeddings):
-    captions = rows(
+    captions = [
         ("a box grows", "v1"),
         ("a ball moves", "v1"),
         ("a ball is moving", "v2"),
         ("a ball moves", "v1"),
         ("a star circles", "v1"),
         ("a box grows", "v1"),
-    )
-    result = many_to_many(captions, "cog_desc", embeddings, 0.01, 2)
+    ]
+    rows = [{"desc_id": i, "video": video, "cog_desc": text} for i, (text, video) in enumerate(captions)]
+    result = many_to_many(rows, "cog_desc", embeddings, 0.01, 2)
     assert (result["classes"], result["instances"], result["classes_over_videos"]) == (2, 5, 1)
     assert (result["captions"], result["distinct"]) == (6, 4)
     assert result["members"] == [

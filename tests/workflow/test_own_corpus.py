@@ -84,15 +84,12 @@ def recorded(folder: Path) -> Counter:
         return Counter(row["task"] for row in ledger.rows())
 
 
-def quoted(folder: Path) -> dict:
-    command = [sys.executable, "-m", "verified", "quote", "--configfile", "kitchen.yaml", "--json"]
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
-    return json.loads(subprocess.check_output(command, cwd=folder, env=environment))["totals"]
-
-
 def test_a_budget_stops_the_run_between_calls(corpus):
     folder, served, _ = corpus
-    assert quoted(folder)["calls"] > 0 and not served.bodies
+    quote = [sys.executable, "-m", "verified", "quote", "--configfile", "kitchen.yaml", "--json"]
+    environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts")}
+    quoted = json.loads(subprocess.check_output(quote, cwd=folder, env=environment))
+    assert quoted["totals"]["calls"] > 0 and not served.bodies
     done = run(folder, TARGET, "--config", "generation={budget: {calls: 5}}")
     assert done.returncode != 0 and "Traceback" not in done.stdout
     said(done.stdout, "5 of 5 calls", "generation.budget.calls")

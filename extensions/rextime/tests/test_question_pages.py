@@ -74,11 +74,6 @@ def test_pages_hold_what_an_annotator_may_see_and_nothing_else(questions, videos
 TEXT = "document.getElementById('{}').textContent"
 
 
-def open_page(chromium, page):
-    chromium.open(page)
-    chromium.wait("document.getElementById('video').readyState >= 2")
-
-
 def seek(chromium, seconds):
     chromium.run(f"document.getElementById('video').currentTime = {seconds}")
     chromium.wait(f"Math.abs(document.getElementById('video').currentTime - {seconds}) < 0.2")
@@ -103,7 +98,8 @@ def finish(chromium):
 def test_answers_are_verified_and_marked_by_keyboard(questions, videos, tmp_path):
     page, _ = make_pages("verify", questions, videos, tmp_path / "verify")
     with browser(tmp_path / "browser") as chromium:
-        open_page(chromium, page)
+        chromium.open(page)
+        chromium.wait("document.getElementById('video').readyState >= 2")
         assert chromium.run(TEXT.format("query")) == "<b>What</b> happens after 1?"
         assert chromium.run("getComputedStyle(document.getElementById('options')).display") == "none"
         span_by_keys(chromium, 1.0, 3.0)

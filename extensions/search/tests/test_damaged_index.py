@@ -19,11 +19,6 @@ def index(tmp_path):
     return tmp_path / "index"
 
 
-def index_files(folder: Path) -> list[str]:
-    paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return sorted(path.relative_to(folder).as_posix() for path in paths)
-
-
 def every_7th_byte_changed(content: bytes) -> bytes:
     changed = bytearray(content)
     changed[::7] = bytes(byte ^ 1 for byte in changed[::7])
@@ -32,7 +27,8 @@ def every_7th_byte_changed(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("damage", ["every 7th byte", "cut", "gone"])
 def test_an_index_that_is_not_as_it_was_written_is_not_asked(index, capsys, damage):
-    names = index_files(index)
+    paths = (path for path in index.rglob("*") if path.is_file() and not path.name.startswith("."))
+    names = sorted(path.relative_to(index).as_posix() for path in paths)
     assert len(names) == 8
     search = ["search", "a red thing", "--index", str(index)]
     for name in names:

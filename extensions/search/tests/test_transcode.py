@@ -48,13 +48,9 @@ def client(corpus):
     return TestClient(application(corpus / "index"), base_url="http://127.0.0.1:8017")
 
 
-def asked(client: TestClient, video: str, start: float, end: float):
-    return client.get("/span", params={"video": video, "start": start, "end": end})
-
-
 @pytest.mark.parametrize("video", FORMS)
 def test_a_span_comes_as_h264_with_its_own_frames(video, client):
-    answer = asked(client, video, 2.0, 3.0)
+    answer = client.get("/span", params={"video": video, "start": 2.0, "end": 3.0})
     assert answer.status_code == 200 and answer.headers["content-type"] == "video/mp4"
     with av.open(io.BytesIO(answer.content)) as file:
         assert file.streams.video[0].codec_context.name == "h264" and not file.streams.audio
