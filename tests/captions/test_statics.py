@@ -57,7 +57,10 @@ def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_anot
 
 def test_a_broken_picture_costs_itself_only(tmp_path):
     images = {100: [b"not a jpeg", jpeg(9)], 101: [jpeg(8)[:100]], 102: []}
-    rows, counts = run(tmp_path, make_moments(CAPTIONS), StubEngine(), images)
+    engine = StubEngine()
+    rows, counts = run(tmp_path, make_moments(CAPTIONS), engine, images)
+    (asked,) = [request for request in engine.requests if request.task == "statics_candidates"]
+    assert asked.slots["keyframe_number"] == "1", "of the described ones"
     assert len(rows[0]["candidates"]) == 3 and [k["description"] != "" for k in rows[0]["keyframes"]] == [False, True]
     assert rows[1]["candidates"] == [] and rows[1]["reason"] == "keyframe-error: media" and rows[1]["shortfall"] == 3
     assert rows[2]["candidates"] == [] and rows[2]["reason"] == "no-keyframes"

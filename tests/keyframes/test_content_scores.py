@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from media import scenes, write_video
 from scenedetect import ContentDetector, detect
@@ -17,6 +17,7 @@ frames_and_scores = st.lists(st.sampled_from([0.0, 10.0, 26.9, 27.0, 30.0, 40.0,
 
 @settings(max_examples=100, deadline=None)
 @given(frames_and_scores, st.integers(1, 5), st.floats(0, 20))
+@example([*[0.0] * 6, 55.5, *[0.0] * 6, 30.0], 2, 4.0)  # the stronger cut is the earlier one
 def test_threshold_is_the_lowest_that_leaves_few_enough_segments(scores, segments, start):
     times = [start + number / 8 for number in range(len(scores))]
     segmented = segment_moment(times, scores, segments, 27.0, 0.6)

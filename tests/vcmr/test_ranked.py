@@ -77,7 +77,8 @@ def listed(files, model, length, without=()) -> SplitData:
     order = np.stack([draw.permutation(12)[:length] for _ in split.moments.desc_id])
     for query, true_video in enumerate(split.moments.video):
         others = order[query][order[query] != true_video]
-        order[query] = np.append(others, 99)[:length] if query in without else np.insert(others, 1, true_video)[:length]
+        listed = np.append(others, 99) if query in without else np.insert(others, query % 3, true_video)
+        order[query] = listed[:length]
         if query in without and (order[query] == 99).any():
             order[query][order[query] == 99] = next(v for v in range(12) if v != true_video and v not in others)
     cosine = np.tile(np.linspace(0.9, 0.1, length, dtype=np.float32), (len(order), 1))

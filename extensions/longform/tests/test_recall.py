@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from verified_longform.experiment import retrieve_clips
+from verified_longform.ranking import measure_recall
 from verified_longform.recall import first_hits, recall, recall_over_movies
 
 LATE = [[1000.0 + rank, 1001.0 + rank] for rank in range(100)] + [[0.0, 10.0]]
@@ -40,6 +41,12 @@ def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
     widths = [found["high"][0][0] - found["low"][0][0] for found in (by_movie, alone)]
     assert widths[0] > 2 * widths[1]
     assert by_movie["intra_class"][0][0] == pytest.approx(1)
+    cut = [
+        {"movie": f"{movie}#{n % 7}", "origin": (movie, 180.0 * (n % 7)), "start": 2.0, "end": 5.0}
+        for n, movie in enumerate(movies.tolist())
+    ]
+    spans = [np.array([[2.0, 5.0, 0.5]] if right else np.zeros((0, 3))) for right in easy]
+    assert measure_recall(cut, spans, "gt") == by_movie, "segments of a movie are no movies"
 
 
 class Clips:

@@ -145,6 +145,15 @@ def test_a_limit_stops_what_is_false_or_cannot_be_read_and_says_how_to_ask_again
         check_limit(judged(lambda key, place, rng: caption(truth[key], rng, ("colour",))), 0.1)
 
 
+def test_a_limit_is_passed_by_the_whole_interval():
+    judged = [
+        {"desc_id": n, "caption": "a ball", "statements": {"colour": n % 3 > 0, "motion": True}} for n in range(300)
+    ]
+    check_limit(judged[:3], 0.1)  # one of six is above it, by chance
+    with pytest.raises(InputError, match="17 %"):
+        check_limit(judged, 0.1)
+
+
 @pytest.mark.parametrize("rate", [0.1, 0.3])
 def test_intervals_cover_the_true_share(rate):
     """In 200 corpora with captions that are false in a colour at this rate."""
