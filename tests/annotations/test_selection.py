@@ -106,5 +106,5 @@ def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
     least = select(rows, GROUPS, 3.0, best=6)[0][0]
     assert [entry["fig_desc_score"] for entry in least["further"]] == [3.0]
     turned = {ident: [{**entry, "choice": -entry["choice"]} for entry in of] for ident, of in GROUPS.items()}
-    [row] = select(annotate(MOMENTS[:1], turned)[0], turned, None, best=3)[0]
+    [row] = select(annotate(MOMENTS[:1], turned)[0], turned, 1.0, best=3)[0]
     assert [entry["fig_desc"] for entry in row["further"]] == ["dynamics 0 of 1", "statics 1 of 1"]

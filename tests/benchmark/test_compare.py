@@ -103,6 +103,8 @@ def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys)
     with (out / "comparison-groups.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert {row["By"] for row in rows} >= {"caption", "length of the moment", "position in the video"}
+    thirds = [(row["Queries"], row["Number"]) for row in rows if row["By"] == "length of the moment"]
+    assert thirds == [("up to 2 s", "4"), ("over 2 up to 3 s", "4"), ("over 3 s", "4")], "moments of 2, 3 and 4 s"
     page = (out / "index.html").read_text()
     assert "a red ball rolls &amp; &lt;stops&gt;" in page and page.count("data:image/jpeg") == 1
     assert "right span at rank 1" in page and "right span at not among 100" in page

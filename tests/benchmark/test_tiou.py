@@ -110,6 +110,12 @@ def test_the_best_spans_are_those_of_a_full_sort():
     assert best_spans(scores, spans, 0.3, 100).tolist() == order[suppress_spans(spans[order], 0.3, 100)].tolist()
 
 
+def test_spans_of_equal_scores_stand_by_the_first_appearance_of_their_video():
+    rows = [[5, 0, 2, 0.9], [3, 0, 2, 0.7], [4, 0, 2, 0.7], [3, 6, 8, 0.7], [4, 6, 8, 0.7]]
+    lists = suppress(Lists.pad([np.array(rows, dtype=float)]), 0.5)
+    assert lists.video.tolist() == [[5, 3, 3, 4, 4]] and lists.start.tolist() == [[0, 0, 6, 0, 6]]
+
+
 def test_auroc_agrees_with_scikit_learn_with_ties_and_weights():
     random = np.random.default_rng(2)
     scores, positive = random.integers(0, 8, 200).astype(float), random.random(200) < 0.4

@@ -120,6 +120,16 @@ def test_an_answer_stays_with_its_question_where_another_has_none(tmp_path):
     ]
 
 
+def test_as_many_answers_are_required_as_questions_were_asked(tmp_path):
+    def reply(request, text):
+        return Reply("\n".join(text.splitlines()[:3]) if request.task == "questions" else text)
+
+    engine, moments = StubEngine(reply), make_moments(CAPTIONS[:1])
+    (row,) = run(tmp_path, moments, make_videos(tmp_path, moments), engine)
+    assert len(row["questions"]) == 3 and "" not in row["answers"]
+    assert [request.task for request in engine.requests].count("answers") == 1, "there are no others to ask for"
+
+
 def test_all_that_decides_the_frames_of_a_clip_is_in_its_digest():
     def digest(sha256="0f", start=1.0, end=4.5, side=448, form="stills", **sampling):
         return clip_digest({"sha256": sha256}, start, end, EIGHT | sampling, side, form)

@@ -145,6 +145,14 @@ def hashes(tmp_path_factory):
     return dict(hash_videos(rows))
 
 
+def test_a_part_is_found_among_many_frames_that_look_alike_by_chance():
+    draw = np.random.default_rng(5)
+    looks = draw.integers(0, 2**16, 64).astype(np.uint16)
+    video, other = (looks[draw.integers(0, 64, (frames, 4))] for frames in (200, 80))
+    codes = {"a": video, "b": other, "c": video[37:97]}
+    assert video_copies({name: code.tobytes().hex() for name, code in codes.items()}) == {"c": "a"}
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_a_copy_or_a_part_is_found(hashes, name):
     found = video_copies({key: hashes[key] for key in ("a", "b", "c", "black", name)})

@@ -55,6 +55,18 @@ def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
 
 
+def test_a_short_finetuning_warms_up_for_half_of_its_steps(dataset, tmp_path, monkeypatch):
+    schedules = []
+    monkeypatch.setattr(
+        "verified.evaluator.finetune.train", lambda step, batch_of, schedule, *rest: schedules.append(schedule) or []
+    )
+    for epochs in (1, 4):
+        short = FINE_TUNING.model_copy(update={"batch": 2, "epochs": epochs, "warmup_epochs": 1})
+        files = [tmp_path / str(epochs) / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
+        run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], short, 1, 1, *files))
+    assert [(schedule.steps, schedule.warmup) for schedule in schedules] == [(3, 1), (12, 3)]
+
+
 def test_scores_of_all_candidates(dataset, tmp_path):
     model = load_checkpoint(start(tmp_path / "start.safetensors")).eval()
     candidates = [{"caption": f"a ball moves {number}", "lineage": {"id": number}} for number in range(2)]

@@ -8,6 +8,7 @@ from given import fig
 from verified.config import load
 from verified.config.export import Export, Statements
 from verified.export.collection import Collection, collect
+from verified.export.facts import card_facts
 from verified.export.forms import FORMS, write_form
 from verified.io.jsonl import read_json
 
@@ -41,7 +42,7 @@ REVIEW = {"decision": "accept", "reviewers": ["ann", "bob"], "when": "2026-01-02
 SECOND = {"fig_desc": "the second best", "fig_desc_score": -3.5, "fig_desc_type": "dynamics", "lineage": "e" * 64}
 ROWS = [
     annotation(7, "train", "a b/50%", 0.1, 2.3000000000000003, HOSTILE, review=REVIEW),
-    annotation(3, "train", "a b/50%", 2.5, 4.0, "a thing turns", further=[SECOND]),
+    annotation(3, "train", "a b/50%", 2.5, 4.0, "a thing turns", further=[SECOND], review=REVIEW),
     annotation(5, "held-out", "clip-2", 0, 9.75, "two things meet"),
 ]
 SPLITS = ("train", "held-out", "test")
@@ -56,6 +57,14 @@ def written(form, folder, collection, **values):
     """The folder, written with these values in place of those of a configuration's defaults."""
     write_form(form, folder, collection, **FORMS[form].options(load(KITCHEN), "kitchen") | values)
     return folder
+
+
+def test_cards_name_the_model_of_each_role():
+    roles = {
+        role: {"engine": "openai", "model": model} for role, model in zip(("llm", "image_lmm", "video_lmm"), "abc")
+    }
+    models = card_facts(load({**KITCHEN, "generation": roles}), "kitchen")["models"]
+    assert list(models.items())[:3] == [("Language model", "a"), ("Image model", "b"), ("Video model", "c")]
 
 
 def test_a_moment_with_two_captions_gives_two_rows_with_numbers_of_their_own(collection):

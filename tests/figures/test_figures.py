@@ -174,7 +174,7 @@ def test_the_shown_query_is_one_that_only_the_model_trained_on_fine_captions_ans
     queries = [annotation(n, "a") for n in range(1, 6)]
     right, wrong = [("a", 1.0, 3.0)], [("b", 1.0, 3.0)]
     fine = dict.fromkeys(range(1, 6), right)
-    coarse = dict.fromkeys(range(1, 6), right) | {4: wrong}
+    coarse = dict.fromkeys(range(1, 6), wrong + right) | {4: wrong}
     assert choose_query(queries, coarse, fine, seed=1)["desc_id"] == 4
     assert choose_query(queries, fine, fine, seed=1) in queries
 

@@ -10,7 +10,7 @@ from media import scenes, write_video
 from scenedetect import ContentDetector, detect
 
 from verified.keyframes.extract import extract_keyframes
-from verified.keyframes.segmentation import bounds, find_cuts, segment_moment
+from verified.keyframes.segmentation import SCORED_WIDTH, ContentScore, bounds, find_cuts, segment_moment
 
 frames_and_scores = st.lists(st.sampled_from([0.0, 10.0, 26.9, 27.0, 30.0, 40.0, 55.5]), min_size=1, max_size=80)
 
@@ -45,3 +45,12 @@ def test_moment_cut_like_the_detector_with_our_threshold(tmp_path):
         assert len(segmented.keyframes) == len(segmented.cuts) + 1 <= segments
         edges = [moment[0], *segmented.cuts, moment[1]]
         assert [keyframe.segment for keyframe in segmented.keyframes] == list(itertools.pairwise(edges))
+
+
+def test_an_upright_video_is_scored_as_the_same_video_that_lies():
+    lying = np.random.default_rng(4).integers(0, 256, (3, 200, 2 * SCORED_WIDTH, 3)).astype(np.uint8)
+    scores = [
+        [scorer(np.ascontiguousarray(frame)) for frame in frames]
+        for scorer, frames in ((ContentScore(), lying), (ContentScore(), lying.swapaxes(1, 2)))
+    ]
+    assert scores[0] == pytest.approx(scores[1], rel=0.01)

@@ -77,8 +77,8 @@ def test_an_invalid_answer_is_repeated_with_another_seed(ledger):
     assert len({request.seed for request in engine.requests}) == 3
 
 
-def test_after_the_last_attempt_the_best_short_answer_counts(ledger):
-    texts = iter(["1. a dog runs fast", "1. a dog runs far\n2. a dog runs off", "nothing"])
+def test_after_the_last_attempt_the_best_short_answer_counts_the_first_of_equals(ledger):
+    texts = iter(["1. a dog runs fast", "1. a dog runs far\n2. a dog runs off", "1. a dog runs up\n2. a dog runs by"])
     engine = StubEngine(lambda request, _: Reply(next(texts)))
     (outcome,) = ask(Client(engine, ledger), [call("a dog runs")])
     assert (outcome.status, outcome.reason) == ("ok", "short")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from loopback import completion, endpoint
 
 from verified.lmm.engines.media import decode_answer
+from verified.lmm.parsing import best_object
 from verified.lmm.request import Sampling
 from verified.lmm.tasks.paper import PAPER
 from verified.lmm.thoughts import separate
@@ -336,3 +337,9 @@ class Tokens:
 def test_models_in_the_job_tell_thoughts_by_their_tokens_and_their_prompt(prompt, written, answer):
     text, thought = decode_answer(Tokens(), prompt, written)
     assert text == answer and ("hm" in thought) == ("hm" in written)
+
+
+def test_the_fullest_object_counts_and_of_equals_the_last():
+    text = 'Such as {"Grade": 1, "why": "so"}. {"grade": 2, "start at": 3} is too high: {"grade": 4, "seen": true}'
+    assert best_object(text, ("grade",))["grade"] == 4
+    assert best_object(text, ("grade", "begin"), {"start_at": "begin"}) == {"grade": 2, "begin": 3}

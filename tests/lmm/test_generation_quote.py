@@ -1,6 +1,7 @@
 """The quote: counted before anything runs, and exact for recorded calls."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from captioning import make_moments, make_tar, make_videos
@@ -9,11 +10,13 @@ from refusals import refused
 
 from verified.captions import dynamics, statics
 from verified.config import load
+from verified.config.generation import EngineSettings
 from verified.io.jsonl import write_jsonl
 from verified.keyframes.archive import KeyframeTar
 from verified.lmm.session import Session
+from verified.lmm.tasks.dynamics import ANSWERS
 from verified.lmm.tasks.paper import PAPER
-from verified.planning.quote import quote, totals
+from verified.planning.quote import Planner, _Tally, quote, totals
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 
@@ -112,6 +115,19 @@ def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marke
     unknown = rows("somebody's")
     assert (unknown["keyframe_description"]["pictures_unknown"], unknown["answers"]["pictures_unknown"]) == (6, 48)
     assert unknown["answers"]["money"] is None and totals(list(unknown.values()))["money"] is None
+
+
+def test_missing_calls_cost_the_text_of_the_answered_ones_and_their_own_pictures():
+    planner = Planner.__new__(Planner)  # as after a run that was killed among its clips
+    planner.engine, planner.tasks = SimpleNamespace(model="m"), {"answers": ANSWERS}
+    planner.role = EngineSettings(engine="openai", model="m", price_in=3.0)
+    planner.of_image, planner.of_frame, planner.means, planner.found = None, 100, {}, {"answers": 20}
+    missing, answered = _Tally(), _Tally()
+    missing.calls, missing.frames = 3, 60
+    answered.calls, answered.frames, answered.tokens_in = 20, 20 * 16, 20 * (16 * 100 + 30)
+    planner.missing, planner.answered = {"answers": missing}, {"answers": answered}
+    row = planner.estimate()["answers"]
+    assert row["tokens_in"] == 3 * 30 + 60 * 100 and row["money"] == pytest.approx(3 * row["tokens_in"] / 1e6)
 
 
 def test_calls_that_will_differ_are_counted_separately(tmp_path, monkeypatch):

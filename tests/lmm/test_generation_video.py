@@ -16,7 +16,7 @@ from verified.config.generation import EngineSettings
 from verified.lmm.client import Call
 from verified.lmm.request import Request
 from verified.lmm.tasks.dynamics import ANSWERS
-from verified.lmm.vision_tokens import frame_tokens, llava_next
+from verified.lmm.vision_tokens import frame_tokens, llava_next, picture_tokens
 
 FRAMES = np.stack([np.full((36, 50, 3), 40 * step, np.uint8) for step in range(6)])
 EVEN = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625)
@@ -69,6 +69,9 @@ def test_llava_counts_as_its_processor_does():
         rows, columns = (side // 336 for side in select_best_resolution([height, width], shapes))
         parts = LlavaNextProcessor._get_unpadded_features(processor, height, width, 24, 24, rows, columns)
         assert llava_next(width, height) == 576 + sum(parts), (width, height)
+    role = EngineSettings(engine="openai", model="llava-hf/llava-v1.6-mistral-7b-hf", base_url="http://h/v1")
+    clip = SimpleNamespace(images=(), frames=np.zeros((5, 300, 900, 3), np.uint8))
+    assert picture_tokens(role, clip) == 5 * llava_next(900, 300) != 5 * llava_next(300, 900)
 
 
 def test_qwen_resizes_as_its_processor_does():

@@ -1,6 +1,7 @@
 """Answer files of several people, of every kind of pages: read, refused, collected; keys, shares and agreement."""
 
 import json
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from verified.people.agreement import krippendorff_alpha
 from verified.people.answers import checksum, collect
 from verified.people.pages import STUDY as STUDY_PAGE
 from verified.people.pages import write_pages
+from verified.people.sample import assign
 from verified.people.study.aggregate import summarise
 from verified.people.study.sample import pages
 
@@ -58,6 +60,14 @@ def test_alpha_of_a_known_example():
     assert krippendorff_alpha(grades, "nominal") == pytest.approx(0.743, abs=5e-4)
     assert krippendorff_alpha(grades, "ordinal") == pytest.approx(0.815, abs=5e-4)
     assert krippendorff_alpha(grades, "interval") == pytest.approx(0.849, abs=5e-4)
+    assert krippendorff_alpha(np.array([[3, 3, NAN], [3, 3, 4]]), "ordinal") is None, "pairs are all equal"
+
+
+def test_each_item_goes_to_different_people_and_nobody_gets_more_than_the_most():
+    shares = assign(total=7, most=4, raters=3, seed=2)
+    assert [len(share) for share in shares] == [4, 4, 4, 3, 3, 3]
+    assert all(len({*share}) == len(share) for share in shares)
+    assert Counter(number for share in shares for number in share) == dict.fromkeys(range(1, 8), 3)
 
 
 def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):

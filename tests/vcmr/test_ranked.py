@@ -51,6 +51,13 @@ def test_negatives_are_distinct_near_the_truth_and_never_it(count, pool, seed):
         assert set(drawn) <= set(allowed[: max(places[query] + pool, count)])
 
 
+def test_negatives_reach_from_the_first_video_to_the_pool_behind_the_truth():
+    lists = ranked()
+    generator = torch.Generator().manual_seed(3)
+    draws = [draw_negatives(lists, lists.desc_id, lists.video[:, 4], 2, 3, generator)[1] for _ in range(60)]
+    assert {*np.concatenate(draws)} == {*lists.video[1, :4], *lists.video[1, 5:8]}
+
+
 def test_hits_and_shares_are_read_as_they_were_written(tmp_path):
     hits, shares = np.array([True, False, True]), np.array([0.5, 0.0, 1.0])
     write_per_query(
