@@ -134,6 +134,11 @@ def test_measures_are_majorities_and_medians_per_caption():
         "S_dynamics": 2.5,
         "S_total": 3,
     }
+    short, without = (
+        summarise([row for row in answers if row["question"] != 1 or row["participant"] <= most], key)
+        for most in (2, 0)
+    )
+    assert short == without and short["left_out"] == [1], "what has too few grades counts nowhere"
 
 
 def test_clips_are_encoded_by_plain_c_whose_bytes_are_the_same_on_every_processor():

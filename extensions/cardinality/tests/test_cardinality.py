@@ -161,6 +161,17 @@ def submission(lists) -> dict:
     return {"video2idx": {"v": 0, "w": 1}, "SVMR": [{"desc_id": n, "predictions": p} for n, p in enumerate(lists)]}
 
 
+def test_what_is_like_the_same_query_is_alike(parts):
+    alike = [
+        {"split": "test", "id": first, "check": "ambiguous", "detail": f"query {other} at 0.00–3.00 s"}
+        for first, other in (("2", 0), ("0", 1))
+    ]
+    write_jsonl(parts / "findings.jsonl", alike)
+    asked = {query.id: query.spans.tolist() for query in read_queries(parts / "truth.json") if not query.absent}
+    together = [[0, 3], [4, 7], [8, 11]]
+    assert asked == {0: together, 1: together, 2: together, 3: [[0, 3]]}
+
+
 def test_a_ground_truth_of_parts_has_several_moments_and_none(parts, capsys):
     words = ["evaluate", *(str(parts / name) for name in ("truth.json", "answers.json"))]
     assert main([*words, "--absent", str(parts / "twin-answers.json"), "--json"]) == 0

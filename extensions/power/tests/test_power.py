@@ -83,6 +83,12 @@ def test_needed_videos_and_trainings_are_the_fewest():
     assert needed_videos(guess(0.3, 0.0, 0.2, AGREEMENT, RELATED, QUERIES), 0.03, 3) < 10_000
 
 
+def test_nothing_lasts_of_answers_that_each_training_draws_anew():
+    first, second = np.random.default_rng(8).random((2, 3, 900)) < 0.4
+    spread = measure(first, second, np.arange(900))
+    assert spread.lasting < 0.1 * min(spread.fleeting)
+
+
 def test_the_command_reads_runs_and_refuses_what_it_cannot_judge(tmp_path, capsys):
     random, owner = np.random.default_rng(0), videos(60, 360)
     for name, values in zip(("xml", "hero"), two_models(Simulation(0.3, 0.2, 0.02), (0.4, 0.3), owner, 3, 1, random)):

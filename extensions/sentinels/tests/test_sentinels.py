@@ -14,7 +14,7 @@ from verified.errors import InputError
 from verified_sentinels.config import parts, shards_before
 from verified_sentinels.facts import check_limit, false_share, judge, measure, statements
 
-PARTS = 4
+PARTS = 5
 TARGET = "results/nano/sentinels/measures.json"
 
 
@@ -121,7 +121,11 @@ def test_a_model_that_gets_worse_drifts(truth):
     kinds = ("colour", "shape", "motion")
     found = checks(truth, lambda key, place, rng: caption(truth[key], rng, kinds if place % PARTS > 1 else ()))
     drift = found["false statements: end minus start of the run"]
-    assert drift["low"] > 0 and found["false statements: part 1 of 4"]["value"] < 0.01
+    assert drift["low"] > 0 and found["false statements: part 1 of 5"]["value"] < 0.01
+    found = checks(truth, lambda key, place, rng: caption(truth[key], rng, kinds if place % PARTS == 2 else ()))
+    assert found[drift["check"]]["value"] == 0 < found["false statements: part 3 of 5"]["value"], (
+        "neither end nor start"
+    )
 
 
 def test_captions_of_other_words_are_counted_as_unread(truth):
