@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -13,6 +14,7 @@ from verified.config import load, read
 from verified.config.base import Section
 from verified.config.params import deciding, is_operational
 from verified.config.retrieval import Training
+from verified.config.run_values import run_values
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 FILES = [path.relative_to(PROJECT).as_posix() for path in SHIPPED.values()]
@@ -139,3 +141,14 @@ def test_params_are_the_same_in_any_order_of_keys():
     given = [Training(options=options), Training(options=dict(reversed(options.items())))]
     assert len({repr(deciding(training)) for training in given}) == 1
     assert repr(deciding(given[0], ("seeds", "options"))) == repr(deciding(given[1], ("options", "seeds")))
+
+
+def test_values_of_the_command_line_override_those_of_files(tmp_path):
+    (tmp_path / "own.yaml").write_text("name: own\nseed: 4\n")
+    workflow = SimpleNamespace(
+        modifier=SimpleNamespace(skip_configfile=False),
+        overwrite_configfiles=[tmp_path / "own.yaml"],
+        config_settings=SimpleNamespace(config={"seed": 9}),
+    )
+    values, source = run_values(workflow, {}, tmp_path / "default.yaml")
+    assert (values, source) == ({"name": "own", "seed": 9}, str(tmp_path / "own.yaml"))
