@@ -9,6 +9,7 @@ PACKAGE = PROJECT / "scripts" / "verified"
 PARTS = {
     "What a model, a metric, a source, an engine, a task or a table is made with": (
         "benchmark/vcmr/contract.py",
+        "benchmark/vcmr/decode.py",
         "benchmark/vcmr/metrics.py",
         "config/sources/section.py",
         "config/engines.py",

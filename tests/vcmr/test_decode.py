@@ -9,7 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verified.benchmark.vcmr.decode import best_spans
+from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
+from verified.benchmark.vcmr.decode import best_spans, spans_of_windows
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 
@@ -58,3 +59,24 @@ def test_allowed_spans_are_the_official_ones(case):
     )
     allowed = sorted((int(i), int(j)) for i, j, value in zip(first[0], last[0], score[0]) if value > 0)
     assert allowed == sorted(map(tuple, case["valid"]))
+
+
+def test_windows_that_a_model_proposes_come_from_all_videos_and_keep_the_order_of_equals():
+    windows = torch.tensor(
+        [[[[0.5, 2.0, 0.4], [1.0, 3.0, 0.9]], [[0.0, 1.5, 0.6], [2.0, 4.0, 0.0]], [[0.0, 1.0, 0.2], [3.0, 4.0, 0.2]]]]
+    )
+    model, flat = RetrievalModel(ModelConfig(video_dim=5, text_dim=3, context_clips=4)), torch.full((1, 3, 4), 0.25)
+    slot, start, end, score = model.best_spans(flat, flat, windows, torch.tensor([[1.0, 2.0, 2.0]]), (2, 3), 5)
+    assert slot[0].tolist() == [1, 0, 0, 2, 2]
+    assert start[0].tolist() == [0.0, 1.0, 0.5, 0.0, 3.0] and end[0].tolist() == [1.5, 3.0, 2.0, 1.0, 4.0]
+    assert score[0].tolist() == pytest.approx([1.2, 0.9, 0.4, 0.4, 0.4])
+
+
+def test_clips_are_as_likely_as_the_windows_that_begin_and_end_with_them():
+    windows = torch.tensor([[[1.0, 3.0, 0.5], [2.0, 3.0, 0.25]]])
+    spans = spans_of_windows(windows, torch.tensor([[True, True, True, False]]))
+    assert spans.proposals is windows
+    near = [0.5 * 2.718281828**-1 + 0.25 * 2.718281828**-2, 0.5 + 0.25 * 2.718281828**-1]
+    assert spans.start.exp()[0, :2].tolist() == pytest.approx(near)
+    assert spans.end[0].argmax() == 2 and spans.end[0, 2].exp().item() == pytest.approx(0.75)
+    assert (spans.start.softmax(1)[0, 3], spans.end.softmax(1)[0, 3]) == (0, 0)

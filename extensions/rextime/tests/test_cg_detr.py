@@ -5,7 +5,7 @@ from math import log, sqrt
 import pytest
 import torch
 
-from verified_rextime.detr import WindowDecoder, inverse_sigmoid
+from verified_rextime.detr import WindowDecoder, generalised_iou, inverse_sigmoid
 from verified_rextime.models.cg_detr import (
     CGDETR,
     AdaptiveCrossLayer,
@@ -177,3 +177,16 @@ def test_parameters_have_the_names_and_sizes_of_the_authors_at_their_widths():
     official = {name: torch.empty(shape) for name, shape in shapes.items()}
     official |= {"txt_proj_linear.net.1.bias": torch.empty(256), "txt_position_embed.LayerNorm.bias": torch.empty(256)}
     assert CGDETR.from_official(official).keys() == shapes.keys()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((0.2, 0.6), (0.2, 0.6), 1.0),
+        ((0.0, 2.0), (1.0, 3.0), 1 / 3),  # they touch: the hull is the union
+        ((0.0, 1.0), (2.0, 3.0), -1 / 3),  # a third of the hull is between them
+        ((0.0, 1.0), (4.0, 4.0), -3 / 4),
+    ],
+)
+def test_generalised_iou_says_how_far_apart_spans_are_too(first, second, expected):
+    assert generalised_iou(torch.tensor(first), torch.tensor(second)).item() == pytest.approx(expected)

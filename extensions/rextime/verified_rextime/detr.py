@@ -203,3 +203,15 @@ class WindowDecoder(nn.Module):
             references.append(moved)
             reference = moved.detach()
         return torch.stack(contents), torch.stack(references[:-1])
+
+
+def generalised_iou(first: Tensor, second: Tensor) -> Tensor:
+    """IoU minus the share of the hull outside both; spans [..., 2] that broadcast, start ≤ end → [...].
+
+    From −1, far apart, to 1, equal (Rezatofighi et al., CVPR 2019, in one dimension). At least one span has a positive
+    length.
+    """
+    shared = (torch.minimum(first[..., 1], second[..., 1]) - torch.maximum(first[..., 0], second[..., 0])).clamp(min=0)
+    union = (first[..., 1] - first[..., 0]) + (second[..., 1] - second[..., 0]) - shared
+    hull = torch.maximum(first[..., 1], second[..., 1]) - torch.minimum(first[..., 0], second[..., 0])
+    return shared / union - (hull - union) / hull

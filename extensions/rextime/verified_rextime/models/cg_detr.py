@@ -49,10 +49,12 @@ from verified.benchmark.vcmr.contract import (
     Encoded,
     ModelConfig,
     Recipe,
+    RetrievalModel,
     Spans,
     add_total,
     inclusive_end,
 )
+from verified.benchmark.vcmr.decode import spans_of_windows
 from verified.benchmark.vcmr.layers import longest, zero_pads
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
@@ -64,12 +66,12 @@ from verified_rextime.detr import (
     PositionedLayer,
     WindowDecoder,
     drop_paths,
+    generalised_iou,
     inverse_sigmoid,
     sine_positions,
     xavier,
 )
 from verified_rextime.models.univtg import inside_moment, normalise_encoders, projection, with_times
-from verified_rextime.windows import ProposingModel, generalised_iou, spans_of_windows
 
 CONTRAST_TEMPERATURE = 0.5
 GRADES = 12
@@ -159,7 +161,7 @@ class AdaptiveCrossLayer(nn.Module):
 
 
 @register("cg_detr")
-class CGDETR(ProposingModel):
+class CGDETR(RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`, M = `dummies`, K = `windows`."""
 
     config: CGDETRConfig

@@ -42,17 +42,18 @@ from verified.benchmark.vcmr.contract import (
     Encoded,
     ModelConfig,
     Recipe,
+    RetrievalModel,
     Spans,
     add_total,
     inclusive_end,
 )
+from verified.benchmark.vcmr.decode import spans_of_windows
 from verified.benchmark.vcmr.layers import InputProjection, attention_pooling, longest, zero_pads
 from verified.benchmark.vcmr.query_video import localise_in_chunks
 from verified.benchmark.vcmr.registry import register
 from verified.benchmark.vcmr.scoring import PAD, max_over_clips, unit
 from verified.nn.layers import Layers, Parts, whole
-from verified_rextime.detr import PositionedLayer, sine_positions, xavier
-from verified_rextime.windows import ProposingModel, generalised_iou, spans_of_windows
+from verified_rextime.detr import PositionedLayer, generalised_iou, sine_positions, xavier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +127,7 @@ def inside_moment(span: Tensor, clips: int) -> Tensor:
 
 
 @register("univtg")
-class UniVTG(ProposingModel):
+class UniVTG(RetrievalModel):
     """See the head of this file. Shapes as in contract.py, D = `hidden`; a window per clip."""
 
     config: UniVTGConfig

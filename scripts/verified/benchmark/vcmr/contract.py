@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from functools import reduce
 from math import ceil, floor
 from operator import add
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.decode import best_spans
+from verified.benchmark.vcmr.decode import Spans, best_spans, best_windows
 from verified.config.retrieval import SELECTION_VIDEOS
-from verified.errors import InputError
 
 
 def exclusive_end(start: float, end: float, clip_seconds: float, clips: int) -> tuple[int, int]:
@@ -128,19 +127,6 @@ class Batch:
         return Batch(**{name: value.to(device, non_blocking=True) for name, value in vars(self).items()})
 
 
-class Spans(NamedTuple):
-    """Localisation of P (query, video) pairs."""
-
-    start: Tensor
-    """[P, L] start logits; pads hold so low a value that their softmax is 0."""
-    end: Tensor
-    """[P, L] end logits."""
-    score: Tensor | None = None
-    """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
-    proposals: Tensor | None = None
-    """[P, …] what `best_spans` of the model reads besides, such as whole windows."""
-
-
 def add_total(losses: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses with their sum as ``total``, as `RetrievalModel.losses` gives them."""
     return {**losses, "total": reduce(add, losses.values())}
@@ -216,14 +202,11 @@ class ModelDefaults(PublishedCode, nn.Module):
         """The `rows` best spans of each query over its K videos, best first: slot of the video, start and end in clips,
         and score, [Q, R] each; a score of 0 marks no span.
 
-        `start`, `end` [Q, K, L] probabilities; `proposals` [Q, K, …] of `Spans`; `weight` [Q, K] of `video_weights`;
-        `limits` as of `decode.best_spans`, which answers by default. A model that proposes whole windows takes those.
+        `start`, `end` [Q, K, L] probabilities; `proposals` [Q, K, …] of `Spans`, windows by default; `weight` [Q, K] of
+        `video_weights`; `limits` as of `decode.best_spans`, which answers where there are no proposals.
         """
         if proposals is not None:
-            raise InputError(
-                f"{type(self).__name__} gives Spans.proposals, and no best_spans of its own reads them",
-                remedy="write a best_spans that takes the best of them, or give none",
-            )
+            return best_windows(proposals, weight, rows)
         slot, first, last, score = best_spans(start, end, weight, *limits, rows)
         return slot, first, last + self.decoded_end, score
 

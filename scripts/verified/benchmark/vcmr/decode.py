@@ -1,13 +1,34 @@
-"""Decode the best spans from start and end probabilities without forming every span.
+"""The best spans of what a model localised: of start and end probabilities, without forming every span, or of windows.
 
 The score of a span in a video is weight · p_start[i] · p_end[j] with min ≤ j − i < max. Its largest value over j, for
 each start i, is a sliding maximum over p_end; the R best spans can only be in the R best (video, start) pairs, so only
 those are expanded. Spans of probability zero are not predictions; they are marked by their score of 0.
 """
 
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+PAD_LOGIT = -1e4
+"""Start and end logits of pads."""
+LEAST_SCORE = 1e-30
+"""A window that scores less counts as this much in the logits of clips, so that these stay finite."""
+
+
+class Spans(NamedTuple):
+    """Localisation of P (query, video) pairs."""
+
+    start: Tensor
+    """[P, L] start logits; pads hold so low a value that their softmax is 0."""
+    end: Tensor
+    """[P, L] end logits."""
+    score: Tensor | None = None
+    """[P] score of the video for the query, from models that re-score the list (`rescores`)."""
+    proposals: Tensor | None = None
+    """[P, W, 3] windows that search takes in the place of starts and ends: start, end (in clips and fractions of clips
+    from the video's beginning) and score (0 or more). A `best_spans` of the model's own may read others, [P, …]."""
 
 
 def best_spans(
@@ -58,3 +79,33 @@ def largest(scores: Tensor, count: int) -> Tensor:
         places = places.clone()
         places[tied] = scores[tied].argsort(dim=1, descending=True, stable=True)[:, :count]
     return places.sort(dim=1).values
+
+
+def best_windows(windows: Tensor, weight: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The `rows` best proposed windows of each query over its K videos, as `best_spans` gives spans.
+
+    `windows` [Q, K, W, 3] starts, ends and scores; `weight` [Q, K], which multiplies the scores. Starts and ends are
+    those of the windows.
+    """
+    scores = (weight.unsqueeze(2) * windows[..., 2]).flatten(1)
+    best = largest(scores, rows)
+    best = best.gather(1, scores.gather(1, best).argsort(dim=1, descending=True, stable=True))
+    start, end = (windows[..., side].flatten(1).gather(1, best) for side in range(2))
+    return best // windows.shape[2], start, end, scores.gather(1, best)
+
+
+def spans_of_windows(windows: Tensor, mask: Tensor) -> Spans:
+    """Windows [P, W, 3], as in `Spans.proposals`, with start and end logits derived from them; `mask` [P, L].
+
+    The start logit of clip l is log Σ_w score_w exp(−|start_w − l|), the end logit, of a span that includes l, is log
+    Σ_w score_w exp(−|end_w − l − 1|); −1e4 at pads.
+    """
+    at = torch.arange(mask.shape[1], device=mask.device)
+    likely = windows[..., 2].clamp(min=LEAST_SCORE).log()
+    start, end = (
+        (likely.unsqueeze(2) - (windows[..., side].unsqueeze(2) - at - side).abs())
+        .logsumexp(dim=1)
+        .masked_fill(~mask, PAD_LOGIT)
+        for side in range(2)
+    )
+    return Spans(start, end, proposals=windows)

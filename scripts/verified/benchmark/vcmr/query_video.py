@@ -19,13 +19,12 @@ from verified.benchmark.vcmr.contract import (
     add_total,
     inclusive_end,
 )
+from verified.benchmark.vcmr.decode import PAD_LOGIT
 from verified.benchmark.vcmr.layers import BertEncoder, InputProjection, longest, zero_pads
 from verified.nn.layers import Dropout, Parts
 
 MASKED = -1e10
 """Similarity of a clip and a token of which one is a pad."""
-PAD_LOGIT = -1e4
-"""Start and end logits of pads."""
 REACH = 2
 """Clips to either side that the kernels of the start and end scores see."""
 CLIPS_AT_ONCE = 4096
@@ -125,16 +124,17 @@ def localise_in_chunks(
     videos: Encoded,
     query_index: Tensor,
     video_index: Tensor,
+    clips_at_once: int = CLIPS_AT_ONCE,
 ) -> Spans:
     """Localise P pairs in chunks of similar video length, so that little is computed on pads and memory is bounded.
 
     `queries` and `videos` hold ``tokens`` and ``mask``; `localise` takes video tokens, their mask, query tokens and
     their mask of the pairs of a chunk; `query_index` and `video_index` [P] say which pairs. A chunk has about
-    `CLIPS_AT_ONCE` clips, pads included.
+    `clips_at_once` clips, pads included.
     """
     lengths = videos["mask"].sum(dim=1)
     order = torch.argsort(lengths[video_index], stable=True)
-    pairs = max(1, CLIPS_AT_ONCE // videos["mask"].shape[1])
+    pairs = max(1, clips_at_once // videos["mask"].shape[1])
     parts = []
     for rows in order.split(pairs):
         q, v = query_index[rows], video_index[rows]

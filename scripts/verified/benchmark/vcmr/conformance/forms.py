@@ -34,6 +34,8 @@ def check_shapes(trial: Trial) -> None:
     if spans.score is not None:
         require(spans.score.shape == (3,), "span_logits: score must be [P]")
         require(torch.isfinite(spans.score).all(), "span_logits: score is not finite")
+    if spans.proposals is not None and trial.cls.best_spans is RetrievalModel.best_spans:
+        _check_windows(spans.proposals, corpus.all_videos[1][[1, 1, 7]].sum(dim=1, keepdim=True))
     require(model.pair_bytes() > 0, "pair_bytes: not positive")
     real = corpus.all_videos[1].unsqueeze(0).expand(corpus.count, -1, -1)
     large = trial.model()
@@ -47,6 +49,16 @@ def check_shapes(trial: Trial) -> None:
             require(not place, f"{name}: not finite{which}{place}")
         total = trial.losses(of, corpus.training_batch())["total"]
         require(torch.isfinite(total), f"losses: not finite{which}")
+
+
+def _check_windows(windows: torch.Tensor, clips: torch.Tensor) -> None:
+    """Proposals [P, W, 3] are windows of videos with so many clips [P, 1]."""
+    formed = windows.dim() == 3 and windows.shape[2] == 3
+    require(formed, f"span_logits: proposals have shape {tuple(windows.shape)}, not [P, W, 3] (or write best_spans)")
+    start, end, score = windows.unbind(dim=2)
+    inside = (start >= 0) & (start <= end) & (end <= clips)
+    require(inside.all(), "span_logits: a window of proposals leaves its video, or ends before it starts")
+    require((score >= 0).all() and torch.isfinite(score).all(), "span_logits: a window scores less than 0")
 
 
 def _first_bad_place(answer: torch.Tensor, real: torch.Tensor) -> str:
