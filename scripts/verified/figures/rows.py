@@ -1,9 +1,7 @@
 """Moments as rows: lines of text on the left, keyframes on the right, a thin line between rows."""
 
 import io
-import json
 import os
-import tarfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,7 +11,7 @@ from PIL import Image
 
 from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.text import line_height, wrap
-from verified.io.files import open_member
+from verified.keyframes.archive import KeyframeTars
 
 FRAME = 1.4
 """Height of a keyframe in inches, if the whole row fits next to the text."""
@@ -67,17 +65,11 @@ def _shape(image: Image.Image) -> float:
 
 def keyframes_of(archives: Iterable[str], ids: set[int]) -> dict[int, list[tuple[float, Image.Image]]]:
     """(time in seconds, image) of the keyframes of the wanted moments, read from the archives of all shards."""
-    keyframes = {}
-    for path in archives:
-        with tarfile.open(path) as archive:
-            for line in open_member(archive, "index.jsonl"):
-                row = json.loads(line)
-                if row["desc_id"] in ids:
-                    keyframes[row["desc_id"]] = [
-                        (frame["time"], _image(open_member(archive, frame["file"]).read()))
-                        for frame in row["keyframes"]
-                    ]
-    return keyframes
+    with KeyframeTars(archives) as stills:
+        return {
+            desc_id: [(frame["time"], _image(stills.image(frame["file"]))) for frame in stills.keyframes(desc_id)]
+            for desc_id in ids & stills.of_moment.keys()
+        }
 
 
 def _image(content: bytes) -> Image.Image:

@@ -4,6 +4,7 @@ import json
 import os
 import tarfile
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Protocol
 
 from verified.errors import InputError
@@ -41,13 +42,16 @@ class KeyframeTar:
         """Keyframes of a moment in temporal order: file, time, segment."""
         return sorted(self.rows[desc_id]["keyframes"], key=lambda keyframe: keyframe["time"])
 
+    @cached_property
+    def _members(self) -> dict[str, tarfile.TarInfo]:
+        """Members by name: `tarfile` looks each name up among all."""
+        return {member.name: member for member in self.archive}
+
     def image(self, name: str) -> bytes:
         """Bytes of the image `name`; empty if the archive lacks it or holds something else under that name."""
-        try:
-            member = self.archive.extractfile(name)
-        except KeyError:
-            return b""
-        return member.read() if member else b""
+        member = self._members.get(name)
+        file = self.archive.extractfile(member) if member else None
+        return file.read() if file else b""
 
     def close(self) -> None:
         """Close the archive."""

@@ -3,7 +3,6 @@
 The archive is one uncompressed tar, index first, the same bytes for the same keyframes (see `archive`).
 """
 
-import contextlib
 import io
 import json
 import logging
@@ -13,6 +12,7 @@ import tarfile
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +20,10 @@ import numpy as np
 from PIL import Image
 
 from verified.config.datasets import Keyframes
-from verified.io.files import atomic_path, open_member
+from verified.io.files import atomic_path
 from verified.io.video import TOLERANCE, VideoError, frame_array, open_video, read_frames, stored_array
 from verified.io.video.decode import TimedFrame
+from verified.keyframes.archive import KeyframeTar
 from verified.keyframes.segmentation import ContentScore, bounds, segment_moment
 from verified.runtime.previous_output import PreviousOutput
 from verified.runtime.progress import track
@@ -224,7 +225,7 @@ def write_keyframes(
     earlier, rows = PreviousOutput(output, maker), dict[int, dict]()
     keys = {video: _key(described[video], rows) for video, rows in by_video.items() if video in described and maker}
     cached_keys = earlier.reusable(keys.values())
-    with KeyframeArchive(output) as archive, _open_earlier(earlier) as made:
+    with KeyframeArchive(output) as archive, KeyframeTar(earlier.file) if earlier.file else nullcontext() as made:
         for video, of_video in track(by_video.items(), "keyframes", len(by_video), "videos"):
             if made and keys.get(video) in cached_keys:
                 rows.update(_take_rows(video, of_video, earlier.videos[keys[video]], made, archive))
@@ -277,31 +278,7 @@ def _key(video: dict, moments: list[dict]) -> str:
     return f"{video['sha256']} {json.dumps([[moment['start'], moment['end']] for moment in moments])}"
 
 
-@contextlib.contextmanager
-def _open_earlier(earlier: PreviousOutput) -> Iterator["_EarlierArchive | None"]:
-    if earlier.file is None:
-        yield None
-        return
-    with tarfile.open(earlier.file) as tar:
-        members = {member.name: member for member in tar}
-        index = open_member(tar, "index.jsonl").read().decode()
-        yield _EarlierArchive(tar, members, {row["desc_id"]: row for row in map(json.loads, index.splitlines())})
-
-
-class _EarlierArchive(NamedTuple):
-    """An earlier archive: its members by name, and its rows by desc_id."""
-
-    tar: tarfile.TarFile
-    members: dict[str, tarfile.TarInfo]
-    rows: dict[int, dict]
-
-    def image(self, name: str) -> bytes:
-        return open_member(self.tar, self.members[name]).read()
-
-
-def _take_rows(
-    video: str, moments: list[dict], ids: list[int], made: _EarlierArchive, archive: KeyframeArchive
-) -> dict:
+def _take_rows(video: str, moments: list[dict], ids: list[int], made: KeyframeTar, archive: KeyframeArchive) -> dict:
     """As `_video_rows`, from the earlier archive, where the moments had the desc_ids `ids`."""
     rows = {}
     for moment, earlier_id in zip(moments, ids, strict=True):

@@ -6,8 +6,6 @@ otherwise they are scripts in a folder next to it (a page opened from a disk may
 """
 
 import io
-import json
-import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,9 +14,10 @@ from typing import NamedTuple
 from PIL import Image
 
 from verified.io.fig import TYPES
-from verified.io.files import atomic_path, open_member, write_text
+from verified.io.files import atomic_path, write_text
 from verified.io.jsonl import finite
 from verified.io.pages import data_url, inert_json, page, write_page
+from verified.keyframes.archive import KeyframeTars
 from verified.lmm.ledger import Ledger
 from verified.report import CAPTIONS_PAGE
 
@@ -77,19 +76,16 @@ class Thumbnails:
     """Small JPEGs of keyframes, read on demand from the archives of all shards."""
 
     def __init__(self, archives: Iterable[str | Path]):
-        self._places: dict[int, tuple[tarfile.TarFile, list[dict]]] = {}
-        for path in archives:
-            archive = tarfile.open(path)  # noqa: SIM115 (it stays open as long as the object)
-            for line in open_member(archive, "index.jsonl"):
-                row = json.loads(line)
-                self._places[row["desc_id"]] = archive, row["keyframes"]
+        self._stills = KeyframeTars(archives)
 
     def of(self, desc_id: int) -> list[list]:
         """``[time in seconds, data URL]`` of each keyframe of a moment."""
-        if desc_id not in self._places:
+        if desc_id not in self._stills.of_moment:
             return []
-        archive, keyframes = self._places[desc_id]
-        return [[frame["time"], thumbnail(Image.open(open_member(archive, frame["file"])))] for frame in keyframes]
+        frames = self._stills.keyframes(desc_id)
+        return [
+            [frame["time"], thumbnail(Image.open(io.BytesIO(self._stills.image(frame["file"]))))] for frame in frames
+        ]
 
 
 def thumbnail(picture: Image.Image) -> str:
