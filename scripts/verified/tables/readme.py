@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import stdtrit
 
 from verified.benchmark.intervals import LEVEL
@@ -32,11 +31,8 @@ TRAININGS = 3
 """Behind a README's mean and standard deviation, as the demo runs them."""
 MARGIN = 5.0
 """Points by which two figures may differ and still be called the same."""
-POWER = 0.8
 CONFIRMED, CONTRADICTED, UNKNOWN = "confirmed", "contradicted", "cannot tell"
 VERDICTS_OF = {"reproduced": CONFIRMED, "differs": CONTRADICTED, "cannot tell": UNKNOWN}
-MOST = 1000
-"""More trainings than this are not recommended to anybody."""
 ATTRIBUTES = "faithful captions: "
 """Checks of single attributes, which a README leaves to the table."""
 
@@ -183,19 +179,4 @@ def _verdict(name: str, cell: str, known: Mapping[str, str] | None, margin: floa
     apart = abs(float(known["value"]) - float(shown))
     reach = stdtrit(freedom, (1 + LEVEL) / 2) * deviation * sum(1 / count for count in counts) ** 0.5
     comparison = f"{both}: {apart:.2f} ± {reach:.2f} points apart, {margin:g} allowed"
-    verdict = VERDICTS_OF[verdict_of(0.0, apart, margin, apart - reach, apart + reach)]
-    if verdict != UNKNOWN:
-        return Verdict(name, verdict, comparison)
-    needed = trainings_needed(deviation, margin)
-    number = f"more than {MOST}" if needed is None else f"about {needed}"
-    return Verdict(name, UNKNOWN, f"{comparison}; {number} trainings on each side would tell")
-
-
-def trainings_needed(deviation: float, margin: float) -> int | None:
-    """Fewest trainings of each of two equal models whose means are found within the margin in 80 of 100 cases, given
-    this standard deviation of trainings; None for more than `MOST`.
-    """
-    counts = np.arange(2, MOST + 1)
-    quantiles = sum(stdtrit(2 * (counts - 1), (1 + share) / 2) for share in (LEVEL, POWER))
-    enough = counts[quantiles * deviation * np.sqrt(2 / counts) <= margin]
-    return int(enough[0]) if len(enough) else None
+    return Verdict(name, VERDICTS_OF[verdict_of(0.0, apart, margin, apart - reach, apart + reach)], comparison)
