@@ -2,7 +2,6 @@
 card.
 """
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +11,7 @@ from typing import cast
 from verified.annotations.selection import choose
 from verified.config import Config
 from verified.io.fig import TYPES
-from verified.io.files import atomic_path, write_text
+from verified.io.files import atomic_path, file_digest, write_text
 from verified.io.jsonl import finite
 from verified.lmm.tasks.paper import prompt_set
 
@@ -190,12 +189,6 @@ def _number(value: object) -> float | None:
     return float(value) if finite(value) else None
 
 
-def sha256(path: str | os.PathLike) -> str:
-    """SHA-256 of a file's bytes."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: Iterable[str | os.PathLike]) -> None:
     """The dataset card: contents, models, licence, counts, files with sizes and checksums.
 
@@ -210,7 +203,7 @@ def write_card(path: str | os.PathLike, about: Mapping, counts: Mapping, files: 
     )
     without = "".join(f", {number} are not ({reason})" for reason, number in counts["without"].items())
     sums = "\n".join(
-        f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{sha256(file)}` |"
+        f"| {Path(file).relative_to(folder).as_posix()} | {Path(file).stat().st_size} | `{file_digest(file)}` |"
         for file in files
     )
     notes = {

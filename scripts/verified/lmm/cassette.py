@@ -110,9 +110,7 @@ def load(ledger: Ledger, path: str | os.PathLike) -> int:
         raise InputError("no such cassette", file=path, remedy="make one with `verified ledger export`")
     if is_hand_written(path):
         return 0
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return ledger.load_once(digest, _calls(path))
+    return ledger.load_once(file_digest(path), _calls(path))
 
 
 def _calls(path: Path) -> Iterator[dict]:

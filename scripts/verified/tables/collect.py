@@ -187,11 +187,7 @@ def ranked_rivals(table: PaperTable, column: Column, cells: dict[tuple[Row, Colu
     return [sorted(rows, key=lambda row: -(cells[row, column].value or 0.0)) for rows in rivals]
 
 
-def _language(values: dict, column: Column) -> Cell:
-    return Cell(values[column.train.lower()][column.metric])
-
-
-def _many_to_many(values: dict, column: Column) -> Cell:
+def _of_captions(values: dict, column: Column) -> Cell:
     return Cell(values[column.train.lower()][column.metric])
 
 
@@ -208,8 +204,8 @@ def _study(values: dict, column: Column) -> Cell:
 
 
 _STATISTICS = {
-    "statistics": ("language", _language),
-    "many-to-many": ("many_to_many", _many_to_many),
+    "statistics": ("language", _of_captions),
+    "many-to-many": ("many_to_many", _of_captions),
     "annotation": ("confidence", _annotation),
     "user-study": ("study", _study),
 }
