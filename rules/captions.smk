@@ -57,22 +57,3 @@ rule caption_dynamics:
         seed=settings.seed,
     script:
         "../scripts/captions/describe_dynamics.py"
-
-
-rule collect_corrupted:
-    """Corrupted candidates of the demo's engine: for tests and the validity table only."""
-    input:
-        statics=rules.caption_statics.output.corrupted,
-        dynamics=rules.caption_dynamics.output.corrupted,
-    output:
-        corrupted=layout.corrupted,
-    log:
-        "logs/{dataset}/collect_corrupted/{shard}.log",
-    conda:
-        "../envs/asking.yaml"
-    resources:
-        **needs(500, minutes=10),
-    params:
-        code=code_of("captions/collect_corrupted.py"),
-    script:
-        "../scripts/captions/collect_corrupted.py"

@@ -8,7 +8,7 @@ rule measure_validity:
         scenes=layout.shards(rules.detect_scenes.output.scenes),
         keyframes=layout.shards(layout.keyframes),
         scores=layout.shards(layout.scores),
-        corrupted=layout.shards(layout.corrupted),
+        corrupted=layout.corrupted(),
         chosen=of_key(annotation_files),
         lowest=of_key(annotation_files, "fig-lowest"),
         many_to_many=rules.count_many_to_many.output[0],

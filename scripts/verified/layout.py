@@ -25,8 +25,6 @@ class Layout:
     keyframes = "results/{dataset}/keyframes/{shard}.tar"
     statics = "results/{dataset}/captions/statics/{shard}.jsonl"
     dynamics = "results/{dataset}/captions/dynamics/{shard}.jsonl"
-    corrupted = "results/{dataset}/captions/corrupted/{shard}.jsonl"
-    """Candidates that were corrupted on purpose."""
     perturbations = "results/{dataset}/perturbations/{shard}.jsonl"
     scores = "results/{dataset}/evaluator/scores/{shard}.jsonl"
     clip_index = "results/{dataset}/evaluator/clips/{shard}.jsonl"
@@ -58,3 +56,7 @@ class Layout:
     def candidates(self, dataset: str = "") -> list[str]:
         """Candidate captions, statics before dynamics; without a data set its wildcard stays open."""
         return [*self.shards(self.statics, dataset), *self.shards(self.dynamics, dataset)]
+
+    def corrupted(self, dataset: str = "") -> list[str]:
+        """Records of the candidates among them that the demo's engine corrupted on purpose."""
+        return [path.replace(".jsonl", ".corrupted.jsonl") for path in self.candidates(dataset)]

@@ -11,7 +11,7 @@ from running import NANO
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.checksums import write_built_checksums
 
-SHARD = "results/nano/captions/{}/shard-00{}.jsonl"
+MOMENTS = "results/nano/corpus/moments.jsonl"
 
 
 def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
@@ -20,22 +20,24 @@ def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 
 def test_a_script_runs_with_the_rules_own_files(tmp_path):
-    for number, kind in enumerate(("statics", "dynamics")):
-        write_jsonl(tmp_path / SHARD.format(kind, ".corrupted"), [{"desc_id": number}])
-        write_built_checksums(tmp_path / SHARD.format(kind, ".corrupted"))
-    run = debug(tmp_path, "collect_corrupted", "dataset=nano", "shard=shard-00")
+    moment = {"video": "a", "start": 1.0, "end": 2.5, "duration": 4.0, "caption": "a ball"}
+    rows = [{"desc_id": number, "split": split, **moment} for number, split in enumerate(("val", "test", "val"))]
+    write_jsonl(tmp_path / MOMENTS, rows)
+    write_built_checksums(tmp_path / MOMENTS)
+    run = debug(tmp_path, "list_coarse_captions", "dataset=nano", "split=val")
     assert run.returncode == 0, run.stdout
-    assert read_jsonl(tmp_path / SHARD.format("corrupted", "")) == [{"desc_id": 0}, {"desc_id": 1}]
-    assert (tmp_path / "logs/nano/collect_corrupted/shard-00.log").is_file()
+    listed = read_jsonl(tmp_path / "results/nano/annotations/cog/val.jsonl")
+    assert [row["desc_id"] for row in listed] == [0, 2]
+    assert (tmp_path / "logs/nano/list_coarse_captions/val.log").is_file()
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["collect_spoild", "shard=shard-00"], "'collect_corrupted'"),
-        (["collect_corrupted", "shard=shard-00"], "dataset, shard"),
-        (["collect_corrupted", "dataset=nano", "shard=shard-00"], "statics/shard-00.corrupted.jsonl"),
-        (["collect_corrupted", "nano"], "WILDCARD=VALUE"),
+        (["list_coarse_caption", "split=val"], "'list_coarse_captions'"),
+        (["list_coarse_captions", "split=val"], "dataset, split"),
+        (["list_coarse_captions", "dataset=nano", "split=val"], MOMENTS),
+        (["list_coarse_captions", "nano"], "WILDCARD=VALUE"),
     ],
     ids=["rule", "wildcard", "input", "form"],
 )

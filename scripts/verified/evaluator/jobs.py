@@ -59,7 +59,7 @@ def truth_files(settings: Config, dataset: str) -> dict[str, list[str]]:
     if not settings.datasets[dataset].source.has_truth:
         return {}
     layout = Layout(settings)
-    return {"captions": layout.candidates(dataset), "corrupted": layout.shards(layout.corrupted, dataset)}
+    return {"captions": layout.candidates(dataset), "corrupted": layout.corrupted(dataset)}
 
 
 def validation_files(settings: Config, dataset: str) -> dict[str, list[str]]:

@@ -37,7 +37,7 @@ def corrupted_candidates(captions: list[dict], corrupted: list[dict]) -> list[Gr
     """The demo's candidates by its truth: statics captions are compared with statically corrupted statics captions,
     dynamics captions with dynamically corrupted dynamics captions; a candidate corrupted in the other way is omitted.
 
-    captions: rows of captions/{statics,dynamics}; corrupted: rows of captions/corrupted.
+    captions: rows of captions/{statics,dynamics}; corrupted: rows of the files beside them.
     """
     wrong = {(row["desc_id"], row["type"], row["candidate"]): row["kind"] for row in corrupted}
     graded = []
