@@ -135,7 +135,7 @@ rule extract_movie_features:
 rule link_movie_features:
     """One file of links over the shards."""
     input:
-        shards=layout.shards(rules.extract_movie_features.output.features),
+        layout.shards(rules.extract_movie_features.output.features),
     output:
         features=f"{MOVIES}/{{movies}}/features/frames.h5",
     log:
@@ -145,9 +145,9 @@ rule link_movie_features:
     resources:
         **needs(1000, minutes=10),
     params:
-        code=code_of("extensions/longform/scripts/link_features.py"),
+        code=code_of("retrieval/link_released_features.py"),
     script:
-        "scripts/link_features.py"
+        "../../scripts/retrieval/link_released_features.py"
 
 
 rule list_movie_annotations:
