@@ -102,7 +102,8 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             threads=settings.generation.threads,
             engines=ASKING.engine_code("video_lmm"),
             generation=ASKING.values(GROUND),
-            grounder=deciding(ROWS.grounder, ("frames", "videos")),
+            grounds=True,
+            step=deciding(ROWS.grounder, ("frames", "videos")),
             nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
             seed=settings.seed,
             facts=partial(field_runs.follow_facts, settings, "grounder"),
@@ -110,8 +111,8 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
         script:
             "scripts/ask.py"
 
-    rule rerank_moments:
-        """The video LMM grades the best moments of a first stage."""
+    # The video LMM grades the best moments of a first stage.
+    use rule ground_videos as rerank_moments with:
         input:
             **ASKING.inputs([GRADE], "video_lmm"),
             first=f"{FIRST}/submission.json.gz",
@@ -126,21 +127,9 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
         wildcard_constraints:
             first="[a-z0-9_]+(-grounded)?",
             trained_on="cog|fig|fig-lowest|untrained",
-        retries: tries(1440)
-        conda:
-            f"../{ASKING.environment('video_lmm')}"
-        threads: settings.generation.threads
-        resources:
-            **ASKING.needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
-            code=code_of("extensions/field/scripts/ask.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("video_lmm"),
             generation=ASKING.values(GRADE),
-            reranker=deciding(ROWS.reranker, ("frames", "moments")),
-            nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
-            seed=settings.seed,
+            grounds=False,
+            step=deciding(ROWS.reranker, ("frames", "moments")),
             facts=partial(field_runs.follow_facts, settings, "reranker"),
             asked_in=asked_in_of(f"{RERANKED}/metrics.json"),
-        script:
-            "scripts/ask.py"

@@ -17,16 +17,12 @@ with job(snakemake, snakemake.params.threads) as log:
 
     inputs, params = snakemake.input, snakemake.params
     generation = locate_models(received(Generation, params.generation), inputs.weights)
-    if params.get("grounder"):
-        step, work, tasks = received(Grounder, params.grounder), ground, (GROUND,)
-    else:
-        step = received(Reranker, params.reranker)
-        work, tasks = rerank, (GRADE,)
+    kind, work, task = (Grounder, ground, GROUND) if params.grounds else (Reranker, rerank, GRADE)
     videos = {row["video"]: row for path in inputs.videos for row in read_jsonl(path)}
     moments = read_moments(inputs.test, params.facts["tested_on"])
     first = read_first_stage(inputs.first, moments)
-    with Session(generation, params.seed, tasks) as session:
-        lists, cost = work(first, moments, videos, step, session)
+    with Session(generation, params.seed, (task,)) as session:
+        lists, cost = work(first, moments, videos, received(kind, params.step), session)
         counts = {"calls": session.outcome_counts(), "unanswered": session.settle(), "asked_in": params.asked_in}
     facts = {**params.facts, "dataset": key_of(snakemake.wildcards.dataset), "parameters": 0, "cost": cost, **counts}
     outputs = snakemake.output.submission, snakemake.output.metrics, snakemake.output.queries
