@@ -14,7 +14,7 @@ from verified.benchmark.vcmr import importing
 from verified.errors import InputError
 from verified.io import foreign
 from verified.io.jsonl import write_jsonl
-from verified.io.subtitles import read_subtitles, voice_activity
+from verified.io.subtitles import read_subtitles
 from verified.lmm.cassette import read_answers
 from verified.lmm.prompts import read_prompts
 from verified.lmm.tasks.paper import PAPER
@@ -33,7 +33,7 @@ def subtitle_files(folder):
 
 def read_movie_subtitles():
     """As the collection of movies does for each of them."""
-    voice_activity(read_subtitles("movie.srt"))
+    read_subtitles("movie.srt")
 
 
 def prompt_files(folder):

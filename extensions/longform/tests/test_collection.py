@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from verified.io.subtitles import read_subtitles, read_voices, voice_activity
+from verified.io.subtitles import read_subtitles
 from verified_longform.alignment import align_tracks
 from verified_longform.collection import described_sentences
-from verified_longform.transcripts import Sentence, read_transcript, sentences
+from verified_longform.transcripts import Sentence, read_transcript, read_voices, sentences, voice_activity
 
 RATE = 1000
 SETTINGS = {"window_seconds": 10.0, "most_seconds": 30.0}

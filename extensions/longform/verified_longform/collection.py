@@ -12,12 +12,12 @@ import numpy as np
 from verified.benchmark.tiou import tiou
 from verified.errors import InputError
 from verified.io.sound import read_part, read_track
-from verified.io.subtitles import Cue, read_voices, spoken, voice_activity
+from verified.io.subtitles import Cue, spoken
 from verified.runtime.progress import track
 from verified_longform.alignment import Alignment, align_tracks
 from verified_longform.config import Collection
 from verified_longform.manifest import ALL, OPTIONAL, absent_files, find_row, read_manifest
-from verified_longform.transcripts import Sentence, Word, read_transcript, sentences
+from verified_longform.transcripts import Sentence, Word, read_transcript, read_voices, sentences, voice_activity
 
 
 def described_sentences(

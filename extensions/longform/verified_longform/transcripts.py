@@ -8,7 +8,7 @@ from pathlib import Path
 from verified.errors import InputError
 from verified.io.characters import plain
 from verified.io.jsonl import finite, read_json
-from verified.io.subtitles import read_subtitles
+from verified.io.subtitles import Cue, read_subtitles, spoken
 
 TICKS = 10_000_000
 """Azure counts time in 100 nanoseconds."""
@@ -62,6 +62,34 @@ def read_transcript(path: str | os.PathLike) -> list[Word]:
         )
     # Phrases of two speakers may overlap: sorted as a whole, their words would mix.
     return [word for phrase in sorted(filter(None, words), key=lambda phrase: phrase[0].start) for word in phrase]
+
+
+def read_voices(path: str | os.PathLike) -> list[Cue]:
+    """Cues of subtitles, or of a transcript of the movie in Whisper's JSON (.json).
+
+    Raises InputError as `read_subtitles`, and for JSON without segments that have start, end and text.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".json":
+        return read_subtitles(path)
+    cues = []
+    for number, segment in enumerate(_list(_key(read_json(path), "segments", path, "file"), path, "segments"), start=1):
+        place = f"segment {number}"
+        text, start, end = (_key(segment, key, path, place) for key in ("text", "start", "end"))
+        _word(text, start, end, True, path, place)  # it checks them
+        cues.append(spoken(start, end, text))
+    return cues
+
+
+def voice_activity(cues: list[Cue]) -> list[tuple[float, float]]:
+    """Disjoint intervals in seconds, ascending, of speech or song."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted((cue.start, cue.end) for cue in cues if cue.kind != "sound" and cue.end > cue.start):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _whisper(segments: object, path: Path) -> list[list[Word]]:

@@ -1,4 +1,4 @@
-"""Read subtitles, SubRip or WebVTT, and find times of speech and song in a movie."""
+"""Read subtitles, SubRip or WebVTT, and tell speech and song from sounds."""
 
 import html
 import os
@@ -15,7 +15,6 @@ from webvtt.errors import MalformedFileError
 from verified.errors import InputError
 from verified.io.characters import plain
 from verified.io.files import checked
-from verified.io.jsonl import finite, is_object, read_json
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
@@ -82,28 +81,6 @@ def _read_subrip(text: str) -> Iterator[tuple[float, float, str]]:
         yield cue.start.total_seconds(), cue.end.total_seconds(), cue.content
 
 
-def read_voices(path: str | os.PathLike[str]) -> list[Cue]:
-    """Cues of subtitles, or of a transcript of the movie in Whisper's JSON (.json).
-
-    Raises InputError as `read_subtitles`, and for JSON without segments that have start, end and text.
-    """
-    path = Path(path)
-    if path.suffix.lower() != ".json":
-        return read_subtitles(path)
-    value = read_json(path)
-    segments: object = value.get("segments") if is_object(value) else None
-    if not isinstance(segments, list):
-        raise InputError("no transcript in Whisper's form: it has no list of segments", file=path)
-    cues: list[Cue] = []
-    for number, segment in enumerate(cast(list[object], segments), start=1):
-        row = segment if is_object(segment) else {}
-        start, end, text = row.get("start"), row.get("end"), row.get("text")
-        if not finite(start) or not finite(end) or not isinstance(text, str) or end < start:
-            raise InputError(f"segment {number} has no start, end and text: {[start, end, text]!r:.60}", file=path)
-        cues.append(spoken(start, end, text))
-    return cues
-
-
 def spoken(start: float, end: float, text: str) -> Cue:
     """A cue of recognised speech, `start` and `end` in seconds; recognisers also write sounds in brackets."""
     return Cue(float(start), float(end), plain(text), _kind(text))
@@ -153,14 +130,3 @@ def _kind(text: str) -> str:
         return "song" if re.search(r"\w", MUSIC.sub("", _outside_brackets(text))) else "sound"
     speech = SPEAKER.sub("", _outside_brackets(text))
     return "speech" if re.search(r"\w", speech) else "sound"
-
-
-def voice_activity(cues: list[Cue]) -> list[tuple[float, float]]:
-    """Disjoint intervals in seconds, ascending, of speech or song."""
-    merged: list[tuple[float, float]] = []
-    for start, end in sorted((cue.start, cue.end) for cue in cues if cue.kind != "sound" and cue.end > cue.start):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
