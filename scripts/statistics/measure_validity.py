@@ -3,26 +3,20 @@
 from verified.runtime.job import job
 
 with job(snakemake):
-    import json
-    import tarfile
-
     from verified.benchmark.vcmr.results import read_per_query
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_json, read_jsonl, write_json
+    from verified.keyframes.archive import KeyframeTar
     from verified.statistics import validity
 
     def rows_of(paths):
         return [row for path in paths for row in read_jsonl(path)]
 
-    def index_of(path):
-        with tarfile.open(path) as archive:
-            return [json.loads(line) for line in archive.extractfile("index.jsonl")]
-
     inputs, settings = snakemake.input, snakemake.params
     truth, scores, corrupted = read_jsonl(inputs.truth), rows_of(inputs.scores), rows_of(inputs.corrupted)
     wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in corrupted}
     faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
-    index = [row for path in inputs.keyframes for row in index_of(path)]
+    index = [row for path in inputs.keyframes for row in KeyframeTar(path).rows.values()]
     recalls = {trained: read_per_query(folders) for trained, folders in settings.runs.items()}
 
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps)]

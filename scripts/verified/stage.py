@@ -66,11 +66,6 @@ def supposed_videos(moments: Iterable[dict]) -> dict[str, dict]:
     return {name: {"video": name, "sha256": f"unknown: {name}", "width": width, "height": height} for name in names}
 
 
-def fill_examples(shards: Iterable[Shard]) -> list[Shard]:
-    """The shards with an example for each video that was not probed."""
-    return [(moments, supposed_videos(moments) | videos) for moments, videos in shards]
-
-
 class SharedCalls(NamedTuple):
     """Calls of a stage about no data set alone: `walk` asks all of them in a session that counts instead of asking."""
 

@@ -12,7 +12,7 @@ from verified.lmm.client import Call
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task, words
 from verified.lmm.tasks.embedding import EMBEDDING
-from verified.stage import CAPTION_TOKENS, Shard, fill_examples
+from verified.stage import CAPTION_TOKENS, Shard, supposed_videos
 from verified_field.config import Rows
 from verified_field.embedded import piece_calls
 from verified_field.embedding import embed_settings, text_calls
@@ -53,11 +53,11 @@ def vector_calls(name: str, config: Config, shards: Iterable[Shard], session: Se
     split, settings = config.datasets[name].spans.test_split, embed_settings(session.settings)
     annotated = Path(dataset_folder(config, name), "annotations", "fig", f"{split}.jsonl")
     written = {row["desc_id"]: row["fig_desc"] for row in iterate_jsonl(annotated)} if annotated.is_file() else {}
-    for tested, videos in tested_moments(name, config, fill_examples(shards)):
-        latest: dict[str, float] = {}
+    for tested, videos in tested_moments(name, config, shards):
+        probed, latest = supposed_videos(tested) | videos, dict[str, float]()
         for row in tested:
             latest[row["video"]] = max(latest.get(row["video"], 0.0), row["end"])
-        video_rows = {video: {"duration": end, **videos[video]} for video, end in sorted(latest.items())}
+        video_rows = {video: {"duration": end, **probed[video]} for video, end in sorted(latest.items())}
         yield from (call for _, call in piece_calls(video_rows, settings, session))
         captions = [
             written.get(row["desc_id"]) or words(CAPTION_TOKENS, f"{row['desc_id'] % 2**64:016x}") for row in tested

@@ -90,16 +90,6 @@ def read_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> li
     return list(iterate_jsonl(path, required))
 
 
-def check_writable(row: Row, path: str | os.PathLike[str], number: int) -> None:
-    """Raise InputError if row `number` (from 1) of a file has content that our files cannot store: NaN, infinities,
-    halves of surrogate pairs."""
-    try:
-        json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError as error:
-        bad = "half of a surrogate pair" if isinstance(error, UnicodeError) else "a number that is not finite"
-        raise InputError(f"holds {bad}", file=path, row=number, remedy="correct the row, or leave it out") from None
-
-
 def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
     """Write rows through a temporary file; returns their number. Non-finite numbers are refused."""
     count = 0

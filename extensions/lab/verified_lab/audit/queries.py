@@ -1,6 +1,8 @@
 """Queries under audit, with their spans, from a run's annotations or from files in any published form."""
 
 import dataclasses
+import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 from verified.cli.forms import MOMENTS, Span, form_of, read_ground_truth
 from verified.errors import InputError
 from verified.io.characters import plain
-from verified.io.jsonl import Row, check_writable
+from verified.io.jsonl import Row
 from verified.released.formats import charades_lengths
 
 Vectors = Callable[[Sequence[str]], np.ndarray]
@@ -90,8 +92,18 @@ def rows_without(path: Path, flagged: Set[tuple[str, str]]) -> Iterator[Row]:
     rows = form_of(path).rows
     for number, (name, row) in enumerate(rows(path) if rows else (), start=1):
         if (path.stem, name) not in flagged:
-            check_writable(row, path, number)
+            _check_writable(row, path, number)
             yield row
+
+
+def _check_writable(row: Row, path: str | os.PathLike[str], number: int) -> None:
+    """Raise InputError if row `number` (from 1) of a file has content that our files cannot store: NaN, infinities,
+    halves of surrogate pairs."""
+    try:
+        json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        bad = "half of a surrogate pair" if isinstance(error, UnicodeError) else "a number that is not finite"
+        raise InputError(f"holds {bad}", file=path, row=number, remedy="correct the row, or leave it out") from None
 
 
 def spans_of_runs(
