@@ -11,10 +11,9 @@ with job(snakemake) as log:
     from verified.runtime.wildcards import key_of
     from verified.tables.table import write_table_json
     from verified_lab.review.adjudicate import adjudicate
-    from verified_lab.review.agreement import agreement
+    from verified_lab.review.apply import check_edits
     from verified_lab.review.decisions import read_decisions
-    from verified_lab.review.edits import check_edits
-    from verified_lab.review.tables import review_tables
+    from verified_lab.review.tables import agreement, review_tables
 
     inputs, settings = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)

@@ -19,8 +19,7 @@ from verified.io.fig import read_fig, write_fig
 from verified.io.jsonl import write_jsonl
 from verified.planning.stages import supplied
 from verified_lab.review.adjudicate import adjudicate
-from verified_lab.review.apply import drawn_rows, precision_threshold, select_reviewed, with_times
-from verified_lab.review.edits import check_edits
+from verified_lab.review.apply import check_edits, drawn_rows, precision_threshold, select_reviewed, with_times
 
 MOMENTS = [
     {"desc_id": n, "video": f"v{n}", "start": 0.5, "end": 2.5, "duration": 9.0, "split": "test", "caption": f"c {n}"}

@@ -9,10 +9,9 @@ from verified.config.annotations import Lint
 from verified.io.fig import TYPES, write_fig
 from verified.io.jsonl import write_json, write_jsonl
 from verified_lab.review.adjudicate import adjudicate
-from verified_lab.review.agreement import agreement
+from verified_lab.review.apply import check_edits
 from verified_lab.review.decisions import read_decisions
-from verified_lab.review.edits import check_edits
-from verified_lab.review.tables import review_tables
+from verified_lab.review.tables import agreement, review_tables
 
 
 def decisions() -> list[dict]:
