@@ -17,9 +17,9 @@ def _tables():
 
 
 def _commands():
-    from verified_lab.cli import audit, captions, review, transcribe
+    from verified_lab.cli import audit, captions
 
-    return review, audit, captions, transcribe
+    return audit, captions
 
 
 EXTENSION = Extension(

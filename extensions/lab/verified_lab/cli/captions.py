@@ -1,10 +1,11 @@
-"""Captions: correlate caption metrics with human judgements, and compare the captions of two runs."""
+"""Captions: metrics against human judgements, two runs compared, pages of review, and subtitles by a speech model."""
 
 import argparse
 import json
 from pathlib import Path
 
-from verified.cli.command import JSON, between, command, folder, option, output, several
+from verified.cli.command import JSON, SNAKEMAKE, between, command, folder, option, output, several
+from verified.cli.people import build_pages
 from verified.errors import InputError
 
 
@@ -128,3 +129,46 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     table = compared.table(names, moments.left_out)
     write_simple(arguments.output, table, [f"{name}: {path}" for name, path in zip(names, paths)])
     print((arguments.output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
+
+
+@command(
+    "review",
+    "write pages on which people review captions, and say where they are",
+    *SNAKEMAKE,
+    example="verified review --configfile config/config.yaml",
+    page="docs/data-set.md",
+)
+def review(arguments: argparse.Namespace) -> int:
+    """Build the pages of every data set that is annotated here and print which there are."""
+    return build_pages(arguments, "review", review_pages)
+
+
+def review_pages(folder: Path) -> str:
+    """The pages of a review, and instructions for them."""
+    return "\n".join(
+        [
+            "Give these pages to reviewers; they work from a file and need no network:",
+            *(f"  {page}" for page in sorted((folder / "pages").glob("*.html"))),
+            "Then: name the files of decisions in review.decisions, and run again",
+        ]
+    )
+
+
+@command(
+    "transcribe",
+    "write subtitles next to videos that have none, with a local Whisper model",
+    option("videos", nargs="+", type=Path, metavar="VIDEO", help="videos, or folders of videos"),
+    option("--model", default="", help="folder of a Whisper model for faster-whisper (default: the packaged tiny.en)"),
+    option("--language", help="spoken language, as ISO 639 code (default: the model finds out, or its only one)"),
+    example="verified transcribe holiday/    # your videos",
+    page="extensions/lab/README.md",
+)
+def transcribe(arguments: argparse.Namespace) -> None:
+    """Write VIDEO.srt for each video with sound, and print the outcome of each."""
+    from verified_lab.transcribe import load_model, transcribe_videos, videos_among
+
+    written, videos, model = 0, videos_among(arguments.videos), load_model(arguments.model)
+    for video, outcome in transcribe_videos(videos, model, arguments.language):
+        print(f"{video}: {outcome}", flush=True)
+        written += outcome.startswith("wrote")
+    print(f"{written} files of subtitles written")
