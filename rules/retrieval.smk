@@ -1,4 +1,5 @@
 from verified.benchmark.vcmr.jobs import (
+    check_second_streams,
     model_code,
     ranking_inputs,
     ranking_settings,
@@ -20,6 +21,10 @@ wildcard_constraints:
     seed=r"\d+",
 
 
+with StopsRun():
+    check_second_streams(settings)
+
+
 ruleorder: link_released_features > link_features
 ruleorder: link_released_features > extract_text_features
 
@@ -34,7 +39,7 @@ rule link_released_features:
         "logs/{dataset}/link_released_features/{features}.log",
     wildcard_constraints:
         dataset=datasets("given_features"),
-        features="video|text-cog|text-fig",
+        features="video|second|text-cog|text-fig",
     conda:
         "../envs/models.yaml"
     resources:

@@ -304,4 +304,5 @@ HONEST = [
     Variant("a saved buffer counts the batches", "hero", "", batches_counted),
     Variant("positions are learned", "example", "", learned_positions),
     Variant("a branch begins at zero", "example", "", late_branch),
+    Variant("clips have a second stream", "example", "", lambda base: {"second_stream": True}),
 ]  # fmt: skip

@@ -95,6 +95,15 @@ def write_highlights(folder: Path) -> None:
     merge(folder / "text-cog.h5", *(files.text for files in splits.values()))
 
 
+def write_reader(file: Path) -> None:
+    """A model of a second stream of video features, in a file that is called by its name."""
+    text = (Path(__file__).parents[1] / "examples" / "mean_pooling.py").read_text(encoding="utf-8")
+    text = text.replace('"mean_pooling"', f'"{file.stem}"').replace(
+        "    Config =", "    second_stream = True\n    Config ="
+    )
+    file.write_text(text, encoding="utf-8")
+
+
 OWN_METRICS = "results/given/mine/retrieval/late_interaction/cog/seed-2018/cog/metrics.json"
 """Target of the configuration of `write_own_model`."""
 

@@ -30,6 +30,7 @@ class Layout:
     clip_index = "results/{dataset}/evaluator/clips/{shard}.jsonl"
     annotations = "results/{dataset}/annotations/{kind}/{split}.jsonl"
     video_features = "results/{dataset}/features/video.h5"
+    second_features = "results/{dataset}/features/second.h5"
     text_features = "results/{dataset}/features/text-{captions}.h5"
     training = "results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}"
     """Folder of one training of a retrieval model."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from feature_settings import write_arrays
+from planted import write_reader
 
 from verified.config import read
 from verified.io.jsonl import write_jsonl
@@ -50,6 +51,35 @@ def test_features_that_fit_are_said_to_fit(folder):
     write_arrays(folder / "feat/sub.h5", {"train0": clips()}, dim=DIM)
     ((level, message),) = (one for one in found(folder) if "sub.h5" in one[1])
     assert (level, len(found(folder))) == ("note", 3) and message.endswith("no model reads it")
+
+
+def test_a_second_stream_is_checked_where_a_model_reads_it_and_else_refused_by_name(folder):
+    def changed(*pairs):
+        text = config
+        for old, new in pairs:
+            assert old in text
+            text = text.replace(old, new)
+        (folder / "c.yaml").write_text(text)
+        return [(level, message) for level, message in found(folder) if level != "ok"]
+
+    config, said = (
+        (folder / "c.yaml").read_text(),
+        ("\n      features_dir", "\n      second_stream: true, features_dir"),
+    )
+    write_reader(folder / "subtitled.py")
+    reading = ("[xml]", f"[xml, {folder}/subtitled.py]")
+    ((level, message),) = changed(reading)
+    assert level == "problem" and "subtitled reads a second stream" in message
+    ((level, message),) = changed(said)
+    assert level == "problem" and "datasets.own.source.second_stream" in message
+    ((level, message),) = changed(said, reading)
+    assert level == "problem" and message.endswith("feat/second.h5: no such file")
+    counts = {"train0": 20, "val0": 19, "test0": 20}
+    write_arrays(folder / "feat/second.h5", {key: clips(count)[:, :3] for key, count in counts.items()}, dim=3)
+    ((level, message),) = changed(said, reading)
+    assert level == "problem" and "'val0' has 19 clips here and 20" in message
+    write_arrays(folder / "feat/second.h5", {key: clips()[:, :3] for key in counts}, dim=3)
+    assert changed(said, reading) == []
 
 
 @pytest.mark.parametrize("features", [True, False])

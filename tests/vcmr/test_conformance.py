@@ -99,6 +99,16 @@ def test_what_a_model_declares_must_be_true(example):
     )
 
 
+def test_a_second_stream_that_is_declared_is_read(example):
+    def deaf(video, mask):
+        return torch.cat([video[..., :11], torch.zeros_like(video[..., 11:])], dim=2), mask
+
+    for change, reason in ((lambda *given: given, None), (deaf, "second_stream")):
+        members = {"second_stream": True, **reading("videos", change)(example)}
+        said = dict(failures(type("Two", (example,), members), ("reading",)))["reading"]
+        assert said == reason or reason in said
+
+
 def test_a_model_that_finds_no_spans_has_to_say_so():
     silent = type("Silent", (model_of_file(RANKER),), {"localises": True})
     assert dict(failures(silent, ("overfitting",)))["overfitting"]

@@ -3,6 +3,8 @@ import logging
 import h5py
 import numpy as np
 import pytest
+import torch
+from feature_settings import write_arrays
 from planted import CLIPS, TEXT_DIM, TOKENS, VIDEO_DIM, plant
 from refusals import refused
 
@@ -66,6 +68,26 @@ def test_unusable_features_are_named_with_file_and_key(files, array, of_video, o
     moments = read_moments(files.annotations, "fig")
     with refused("'3007'", of_text, file="text-3.h5"):
         Queries(moments, XML, TOKENS, FeatureFile(files.text)).batch(np.arange(len(moments)))
+
+
+def test_a_second_stream_stands_behind_the_first_for_models_that_read_one(files, tmp_path):
+    names, draw = read_moments(files.annotations, "fig").videos, np.random.default_rng(4)
+    first = FeatureFile(files.video)
+    second = {name: draw.normal(size=(first.length(name), 7)).astype(np.float32) for name in names}
+    second[names[2]][1] = 0  # nothing is said
+    write_arrays(tmp_path / "second.h5", second, dim=7)
+    reader, given = type("Reader", (XML,), {"second_stream": True}), FeatureFile(tmp_path / "second.h5")
+    clips, mask = Videos(first, names, reader, CLIPS, 1.0, second=given).batch([2, 5])
+    plain = Videos(first, names, XML, CLIPS, 1.0, second=given)
+    assert plain.dim == VIDEO_DIM and torch.equal(clips[..., :VIDEO_DIM], plain.batch([2, 5])[0])
+    assert clips.shape == (2, CLIPS, VIDEO_DIM + 7) and not clips[0, 1, VIDEO_DIM:].any() and not clips[~mask].any()
+    unit = second[names[5]] / np.linalg.norm(second[names[5]], axis=1, keepdims=True)
+    assert np.allclose(clips[1, mask[1], VIDEO_DIM:], unit, atol=1e-4)
+    with refused("Reader", "second.h5"):
+        Videos(first, names, reader, CLIPS, 1.0)
+    write_arrays(tmp_path / "short.h5", {**second, names[4]: second[names[4]][:-1]}, dim=7)
+    with refused(names[4], f"{len(second[names[4]])} in", file="short.h5"):
+        Videos(first, names, reader, CLIPS, 1.0, second=FeatureFile(tmp_path / "short.h5"))
 
 
 def test_a_video_longer_than_the_context_is_cut_or_pooled_and_counted(files, logged):

@@ -10,7 +10,7 @@ import pytest
 import torch
 from given import coarse_only
 from mutants import EXAMPLE
-from planted import check_learning, plant
+from planted import check_learning, plant, write_reader
 from refusals import refused
 from vcmr_golden import FOLDER
 
@@ -21,6 +21,7 @@ from verified.benchmark.vcmr.jobs import (
     model_code,
     settings_digest,
     testing_inputs,
+    training_inputs,
 )
 from verified.benchmark.vcmr.registry import model_class, model_of_file
 from verified.benchmark.vcmr.scoring import max_over_clips, unit
@@ -157,6 +158,18 @@ def test_where_captions_are_coarse_alone_no_plan_has_fine_ones(tmp_path):
     folders = {name: f"results/given/mine/retrieval/{name}/cog/seed-3/cog" for name in ("conquer", "xml")}
     assert finest_submissions(settings, "mine") == [f"{folder}/submission.json.gz" for folder in folders.values()]
     assert run_files(settings, "metrics.json") == [f"{folder}/metrics.json" for folder in folders.values()]
+    write_reader(tmp_path / "subtitled.py")
+    values = coarse_only(tmp_path, models=["xml", str(tmp_path / "subtitled.py")], seeds=[3])
+    source = values["datasets"]["mine"]["source"]
+    values["datasets"]["other"] = {**values["datasets"]["mine"], "title": "Other", "source": dict(source)}
+    source["second_stream"] = True
+    settings = load(values)
+    models = {name: [Path(path).parts[4] for path in finest_submissions(settings, name)] for name in ("mine", "other")}
+    assert models == {"mine": ["subtitled", "xml"], "other": ["xml"]}, "only where there is a second stream"
+    for model, files in (("subtitled", {"second", "video"}), ("xml", {"video"})):
+        run = SimpleNamespace(dataset="given/mine", model=model, trained_on="cog", tested_on="cog", seed="3")
+        for inputs in (training_inputs(settings, run), testing_inputs(settings, run)):
+            assert {Path(path).stem for key, path in inputs.items() if key in ("video", "second")} == files
     submissions = finest_submissions(configured(models=["xml"], seeds=[5]), "demo")
     assert submissions == ["results/test/demo/retrieval/xml/fig/seed-5/fig/submission.json.gz"]
 

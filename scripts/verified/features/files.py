@@ -10,7 +10,7 @@ import numpy as np
 
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.io.hdf5 import FeatureFile, link_features
+from verified.io.hdf5 import Contents, FeatureFile, link_features
 from verified.io.jsonl import finite, read_jsonl
 
 log = logging.getLogger("verified")
@@ -27,6 +27,22 @@ def fits_duration(clips: int, duration: float, clip_seconds: float) -> bool:
     expected = duration / clip_seconds
     # A last clip that is not whole counts or not, and a frame falls to either side of its border.
     return math.floor(expected) - 1 <= clips <= math.ceil(expected) + 1 or abs(clips - expected) <= SLACK * expected
+
+
+def describe_second(file: FeatureFile, first: Contents, path: Path) -> Contents:
+    """Contents of the second stream of videos whose first, at `path`, has the contents `first`.
+
+    Raises InputError where the streams of a video differ in length.
+    """
+    second = file.describe(first.lengths, "clips")
+    for video, count in first.lengths.items():
+        if second.lengths[video] != count:
+            raise InputError(
+                f"{video!r} has {second.lengths[video]} clips here and {count} in {path}",
+                file=file.path,
+                remedy="give each clip a row in both, zeros where nothing is said",
+            )
+    return second
 
 
 def rate_problem(attributes: Mapping[str, object], clip_seconds: float) -> str | None:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from verified.benchmark.vcmr.jobs import possible_runs
+from verified.benchmark.vcmr.jobs import check_second_streams, possible_runs
+from verified.benchmark.vcmr.registry import reads_second_stream
 from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.retrieval import Training
@@ -12,8 +13,9 @@ from verified.config.sources.released import ReleasedSource
 from verified.corpus.inventory import unprobed_moments
 from verified.corpus.source_files import division_of
 from verified.errors import InputError
-from verified.features.files import feature_problems
+from verified.features.files import describe_second, feature_problems
 from verified.features.preflight import REMEDY
+from verified.io.hdf5 import FeatureFile
 from verified.released.collections import read_splits
 from verified.stage import Finding, refused
 from verified.tables.layout import runs
@@ -28,6 +30,10 @@ GIVEN = ("video", "text-cog", "text-fig")
 
 def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
     """Every problem of the annotations, once they are here, and features of each data set; files are read whole."""
+    try:
+        check_second_streams(settings)
+    except InputError as error:
+        yield refused("retrieval.models", error)
     for name in datasets_with(settings, "annotations_given"):
         source, spans = settings.datasets[name].source, settings.datasets[name].spans
         if not isinstance(source, ReleasedSource):
@@ -47,17 +53,26 @@ def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
         rows = [row for split, rows in splits.items() if split in used for row in rows]
         captions = sorted({"cog" if name == "cog" else "fig" for run in table_runs for name in run[1:]})
         needed: dict[str, dict[str, float | None]] = {"video": {row["video"]: row["duration"] for row in rows}}
+        readers = [run[0] for run in table_runs if reads_second_stream(run[0])]
+        needed |= dict.fromkeys(["second"] if readers else [], needed["video"])
         needed |= {f"text-{each}": {str(row["desc_id"]): None for row in rows} for each in captions}
         key, sound = f"datasets.{name}.source.features_dir", True
         for file, keys in needed.items():
             path = Path(source.features_dir, f"{file}.h5")
-            for problem in feature_problems(path, keys, spans.clip_seconds if file == "video" else None):
+            for problem in feature_problems(path, keys, None if file.startswith("text") else spans.clip_seconds):
                 sound = False
                 yield Finding("problem", key, f"{path}: {problem}", f"{REMEDY}, or set spans.clip_seconds")
         for other in sorted(Path(source.features_dir).glob("*.h5")):
-            if other.stem not in GIVEN:
-                remedy = "a second stream of a video, such as its subtitles, goes beside the first in video.h5"
+            if other.stem not in (*GIVEN, *needed):
+                remedy = "a second stream, such as subtitles, is second.h5, with second_stream: true in the source"
                 yield Finding("note", key, f"{other}: no model reads it", remedy)
+        if sound and readers:
+            video, second = (FeatureFile(Path(source.features_dir, f"{file}.h5")) for file in ("video", "second"))
+            try:
+                describe_second(second, video.describe(needed["video"]), video.path)
+            except InputError as error:
+                sound = False
+                yield refused(key, error)
         if sound:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
 

@@ -57,6 +57,8 @@ class ModelConfig:
 
     video_dim: int
     """F: size of a clip feature."""
+    second_dim: int = 0
+    """Size of its last part, which is of the second stream, for models that read one (`second_stream`); else 0."""
     text_dim: int
     """E: size of a token feature."""
     context_clips: int
@@ -168,7 +170,9 @@ class ModelDefaults(PublishedCode, nn.Module):
     normalise_query: ClassVar[bool] = True
     """Whether each token feature is divided by its norm + 1e-5."""
     normalise_video: ClassVar[bool] = True
-    """Whether each clip feature is divided by its norm + 1e-5."""
+    """Whether each clip feature is divided by its norm + 1e-5, each stream by itself."""
+    second_stream: ClassVar[bool] = False
+    """Whether clip features end with those of a second stream, such as subtitles: then F is the sum of both widths."""
     long_videos: ClassVar[Literal["truncate", "pool"]] = "truncate"
     """A video of more than L clips: its first L, or L means over equal parts."""
     untrained: ClassVar[Mapping[str, str]] = {}

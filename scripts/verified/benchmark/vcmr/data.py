@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from verified.benchmark.vcmr.contract import RetrievalModel
+from verified.benchmark.vcmr.registry import SECOND_STREAM
 from verified.corpus.splits import HELD_OUT, hold_out
 from verified.errors import InputError
-from verified.features.files import fits_duration, rate_problem
+from verified.features.files import describe_second, fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
 from verified.io.hdf5 import Contents, FeatureFile, Room
 from verified.nn import mini_lm
@@ -131,7 +132,7 @@ class Memory:
 
 
 class Videos:
-    """Features of a corpus as padded tensors, in a model's form.
+    """Features of a corpus as padded tensors, in a model's form; those of `second` behind them if it reads them.
 
     Raises InputError naming the file and the video if features are missing, empty, of another width or not finite, too
     long for the number format that `cast` normalises them in, or at another rate than `clip_seconds`, by the file's
@@ -148,13 +149,19 @@ class Videos:
         room: Room | None = None,
         cast: Cast = "float32",
         durations: dict[str, float] | None = None,
+        second: FeatureFile | None = None,
     ):
-        self.file, self.videos, self.context = file, videos, context
+        self.videos, self.context = videos, context
         self.cast: Cast = cast
-        contents = self.file.describe(videos, "clips")
-        self.dim = contents.width
+        self.streams = [(file, contents := file.describe(videos, "clips"))]
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
-        _check_rate(self.file.path, contents, durations or {}, clip_seconds)
+        _check_rate(file.path, contents, durations or {}, clip_seconds)
+        if model.second_stream:
+            if second is None:
+                message = f"{model.__name__} reads a second stream of video features, which is not given"
+                raise InputError(message, remedy=SECOND_STREAM)
+            self.streams.append((second, describe_second(second, contents, file.path)))
+        self.dim = sum(of.width for _, of in self.streams)
         lengths = np.array([contents.lengths[video] for video in videos], dtype=np.int64)
         self.clips = np.minimum(lengths, context)
         """[V] clips used of each video."""
@@ -178,10 +185,13 @@ class Videos:
         return _pad([self._read[self.videos[i]] for i in index], self.context, self.dim)
 
     def _prepare(self, video: str) -> np.ndarray:
-        clips = self.file.finite(video, self.dim, stored=self.cast == "official")
+        return np.concatenate([self._stream(video, file, of.width) for file, of in self.streams], axis=1)
+
+    def _stream(self, video: str, file: FeatureFile, width: int) -> np.ndarray:
+        clips = file.finite(video, width, stored=self.cast == "official")
         if len(clips) > self.context:
             clips = pool(clips, self.context) if self.pool else clips[: self.context]
-        return _normalise(clips, self.file, video) if self.normalise else clips
+        return _normalise(clips, file, video) if self.normalise else clips
 
 
 def _check_rate(file: Path, contents: Contents, durations: dict[str, float], clip_seconds: float) -> None:

@@ -217,19 +217,24 @@ def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
 
 
 class Inputs(NamedTuple):
-    """Features of videos and of captions, and the file of ranked lists, which two-stage models read."""
+    """Features of videos and of captions, the file of ranked lists, which two-stage models read, and the second stream
+    of video features, for models that read one."""
 
     video: FeatureFile
     text: FeatureFile
     ranked: str
+    second: FeatureFile | None
 
 
 def _open(files: Files) -> Inputs:
-    return Inputs(FeatureFile(files["video"]), FeatureFile(files["text"]), files.get("ranked", ""))
+    second = FeatureFile(files["second"]) if "second" in files else None
+    return Inputs(FeatureFile(files["video"]), FeatureFile(files["text"]), files.get("ranked", ""), second)
 
 
 def _sizes(inputs: Inputs, settings: Settings, tokeniser) -> dict[str, int]:
-    sizes = {"video_dim": inputs.video.describe().width, "context_clips": settings.spans.max_context_clips}
+    second = 0 if inputs.second is None else inputs.second.describe().width
+    sizes = {"video_dim": inputs.video.describe().width + second, "second_dim": second}
+    sizes["context_clips"] = settings.spans.max_context_clips
     if tokeniser is not None:
         return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
     return {**sizes, "text_dim": inputs.text.describe().width}
@@ -245,7 +250,8 @@ def _split(
 ) -> SplitData:
     cls, config = type(model), model.config
     seconds, cast = settings.spans.clip_seconds, settings.feature_cast
-    videos = Videos(inputs.video, moments.videos, cls, config.context_clips, seconds, room, cast, moments.durations)
+    clips, durations = config.context_clips, moments.durations
+    videos = Videos(inputs.video, moments.videos, cls, clips, seconds, room, cast, durations, inputs.second)
     queries = Queries(moments, cls, config.query_tokens, inputs.text, tokeniser, room, cast)
     ranked = None
     if cls.two_stage:

@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterable
 
 from verified.annotations.splits import annotation_file, finest_captions
-from verified.benchmark.vcmr.registry import is_two_stage
+from verified.benchmark.vcmr.registry import SECOND_STREAM, is_two_stage, reads_second_stream
 from verified.config import Config
 from verified.config.features import CAPTIONS
 from verified.config.folders import dataset_of
 from verified.config.params import deciding
 from verified.config.retrieval import Training, model_module
 from verified.corpus.splits import HELD_OUT
+from verified.errors import InputError
 from verified.layout import Layout
 from verified.runtime.digest import modules_digest
 from verified.runtime.resources import CRITICAL_PATH
@@ -49,7 +50,7 @@ def ranking_inputs(settings: Config, wildcards) -> dict[str, str]:
     spans, trained_on = dataset_of(settings, wildcards).spans, wildcards.trained_on
     selection = spans.train_split if held_out_share(settings, key_of(wildcards.dataset)) else spans.selection_split
     return {
-        **_features(settings, wildcards.dataset, trained_on),
+        **_features(settings, wildcards, trained_on),
         "train": _annotations(settings, wildcards.dataset, trained_on, spans.train_split),
         "selection": _annotations(settings, wildcards.dataset, trained_on, selection),
     }
@@ -59,7 +60,7 @@ def testing_inputs(settings: Config, wildcards) -> dict[str, str]:
     """Features, annotations and, for two-stage models, ranked lists that testing reads."""
     split, tested_on = dataset_of(settings, wildcards).spans.test_split, wildcards.tested_on
     inputs = {
-        **_features(settings, wildcards.dataset, tested_on),
+        **_features(settings, wildcards, tested_on),
         "test": _annotations(settings, wildcards.dataset, tested_on, split),
     }
     if is_two_stage(getattr(wildcards, "model", "xml")):
@@ -67,10 +68,14 @@ def testing_inputs(settings: Config, wildcards) -> dict[str, str]:
     return inputs
 
 
-def _features(settings: Config, dataset: str, captions: str) -> dict[str, str]:
+def _features(settings: Config, wildcards, captions: str) -> dict[str, str]:
+    model, dataset = getattr(wildcards, "model", "xml"), wildcards.dataset
     layout = Layout(settings)
     text = layout.path(layout.text_features, dataset, captions=captions)
-    return {"video": layout.path(layout.video_features, dataset), "text": text}
+    video = {"video": layout.path(layout.video_features, dataset), "text": text}
+    if reads_second_stream(model):
+        video["second"] = layout.path(layout.second_features, dataset)
+    return video
 
 
 def _annotations(settings: Config, dataset: str, captions: str, split: str) -> str:
@@ -93,6 +98,8 @@ def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str
     Where it has coarse captions alone, each model is trained and tested on these.
     """
     source = settings.datasets[dataset].source
+    if not source.has_second_stream:
+        runs = [run for run in runs if not reads_second_stream(run[0])]
     if source.annotated_here:
         return runs
     if source.given_features is None:
@@ -100,6 +107,18 @@ def possible_runs(settings: Config, dataset: str, runs: list[tuple[str, str, str
     if finest_captions(settings, dataset) == "cog":
         return sorted({(model, "cog", "cog") for model, _, _ in runs})
     return [run for run in runs if "fig-lowest" not in run]
+
+
+def check_second_streams(settings: Config) -> None:
+    """Raise InputError if a model reads a second stream and no data set has one, or the other way round."""
+    readers = list(filter(reads_second_stream, settings.retrieval.names))
+    having = [name for name, described in settings.datasets.items() if described.source.has_second_stream]
+    if readers and not having:
+        message = f"retrieval.models: {readers[0]} reads a second stream of video features, which no data set has"
+        raise InputError(message, remedy=SECOND_STREAM)
+    if having and not readers:
+        message = f"datasets.{having[0]}.source.second_stream: no model of retrieval.models reads it"
+        raise InputError(message, remedy="add one with second_stream = True (docs/adding.md), or leave the key out")
 
 
 def run_folders(settings: Config, dataset: str, run: tuple[str, str, str]) -> list[str]:

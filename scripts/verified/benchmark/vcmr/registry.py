@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from verified.benchmark.vcmr.contract import RetrievalModel
 
 _CLASSES: dict[str, type["RetrievalModel"]] = {}
+SECOND_STREAM = "give second.h5 and say second_stream: true in the source (docs/given.md), or leave the model out"
+"""Remedy for a model that reads a second stream of video features, where there is none."""
 
 
 def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalModel"]]:
@@ -39,6 +41,11 @@ def register(name: str) -> Callable[[type["RetrievalModel"]], type["RetrievalMod
 def is_two_stage(name: str) -> bool:
     """Whether the model works on ranked lists: read from its file's source, so that planning imports nothing heavy."""
     return _declared(model_files()[name], name, "two_stage") is True
+
+
+def reads_second_stream(name: str) -> bool:
+    """Whether the model reads a second stream of video features; read like `is_two_stage`."""
+    return _declared(model_files()[name], name, "second_stream") is True
 
 
 def declared_title(name: str) -> str:
@@ -67,16 +74,19 @@ def _registered_names(node: ast.ClassDef) -> list[object]:
 
 
 def _check_planning(name: str, model: type["RetrievalModel"]) -> None:
-    """Raise InputError if planning, which reads the file's text alone, takes the model for one of the other kind."""
+    """Raise InputError if planning, which reads the file's text alone, takes the model for one of another kind."""
     file = getattr(sys.modules.get(model.__module__), "__file__", None)
-    if file is None or (_declared(Path(file), name, "two_stage") is True) == model.two_stage:
+    if file is None:
         return
-    raise InputError(
-        f"two_stage of the class {model.__name__} of the model {name!r} is {model.two_stage}, which cannot be read"
-        " from the file's text before a run",
-        file=file,
-        remedy=f"""write `two_stage = {model.two_stage}` into the class under @register("{name}")""",
-    )
+    for attribute in ("two_stage", "second_stream"):
+        value = getattr(model, attribute)
+        if (_declared(Path(file), name, attribute) is True) != value:
+            raise InputError(
+                f"{attribute} of the class {model.__name__} of the model {name!r} is {value}, which cannot be read"
+                " from the file's text before a run",
+                file=file,
+                remedy=f"""write `{attribute} = {value}` into the class under @register("{name}")""",
+            )
 
 
 def model_class(name: str) -> type["RetrievalModel"]:

@@ -28,9 +28,16 @@ class ReleasedSource(SourceSection):
     is trained.
     """
 
+    second_stream: bool = False
+    """Whether it also has second.h5, a second stream of video features such as subtitles, for models that read one."""
+
     def inputs(self) -> list[str]:
         return resolve(self).inputs
 
     @property
     def given_features(self) -> str | None:
         return self.features_dir
+
+    @property
+    def has_second_stream(self) -> bool:
+        return self.second_stream

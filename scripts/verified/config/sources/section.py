@@ -43,6 +43,11 @@ class SourceSection(Section):
         return None
 
     @property
+    def has_second_stream(self) -> bool:
+        """Whether these features have a second stream of each video, second.h5."""
+        return False
+
+    @property
     def given_videos(self) -> str | None:
         """The user's folder of videos; None without videos or if a rule renders them."""
         return self.files("")["videos"] if self.has_videos and not self.rendered else None

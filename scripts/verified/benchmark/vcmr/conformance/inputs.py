@@ -135,6 +135,12 @@ def check_reading(trial: Trial) -> None:
                 length = int(padded[1][row].sum())
                 require(read, f"{unit} {position} of a {side} of {length} {unit}s changes no answer")
         require(not unread, f"{', '.join(sorted(unread))}: the same whatever the {side}")
+    if trial.cls.second_stream:
+        changed = videos[0].clone()
+        changed[..., -model.config.second_dim :] *= -1
+        answers = trial.answers(model, queries, (changed, videos[1])).given()
+        read = any(not torch.equal(value, expected[name]) for name, value in answers.items())
+        require(read, "second_stream: the last `second_dim` numbers of clips change no answer")
     turned = videos[0].clone()
     for row, length in zip(turned, videos[1].sum(dim=1).tolist()):
         row[:length] = row[:length].flip(0)

@@ -19,6 +19,8 @@ from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings
 
 COUNT, CLIPS, TOKENS, VIDEO_DIM, TEXT_DIM, WORDS = 8, 12, 8, 16, 14, 30
+SECOND_DIM = 5
+"""Of `VIDEO_DIM`, for models that read a second stream."""
 
 
 class _Queries:
@@ -55,8 +57,9 @@ class SyntheticCorpus:
         for video, (start, end) in enumerate(zip(starts, ends)):
             clips[video, start:end] += 2 * meaning[video]
         self._mask = torch.from_numpy(np.arange(CLIPS)[None] < lengths[:, None])
-        clips = (normalise(clips) if cls.normalise_video else clips).astype(np.float32)
-        self._clips = torch.from_numpy(clips) * self._mask[:, :, None]
+        streams = np.split(clips, [VIDEO_DIM - self.sizes["second_dim"]], axis=2)
+        clips = np.concatenate([normalise(one) for one in streams], axis=2) if cls.normalise_video else clips
+        self._clips = torch.from_numpy(clips.astype(np.float32)) * self._mask[:, :, None]
         self.queries = self._make_queries(draw)
         self.true_video = np.arange(COUNT)
         self.span = torch.tensor([cls.label(start, end, 1.0, int(n)) for (start, end), n in zip(self.times, lengths)])
@@ -86,7 +89,7 @@ class SyntheticCorpus:
     def sizes(self) -> dict[str, int]:
         """Config values fixed by the synthetic data."""
         sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
-        return {**sizes, "vocabulary": WORDS, "cls_id": 1}
+        return {**sizes, "second_dim": SECOND_DIM * self.cls.second_stream, "vocabulary": WORDS, "cls_id": 1}
 
     @property
     def all_queries(self) -> tuple[Tensor, Tensor]:
