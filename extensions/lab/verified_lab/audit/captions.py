@@ -433,9 +433,7 @@ def evidence(captions: Sequence[Caption], findings: Iterable[Finding]) -> list[d
     ]
 
 
-def drawn(
-    captions: Sequence[Caption], findings: Iterable[Finding], count: int, seed: int = SEED
-) -> list[tuple[object, ...]]:
+def drawn(captions: Sequence[Caption], findings: Iterable[Finding], count: int) -> list[tuple[object, ...]]:
     """Header and rows of a csv to be read: `count` captions of each finding by a seeded draw, or all."""
     rows: list[tuple[object, ...]] = [(*CHECKED, "words", "coarse", "fine")]
     for finding in findings:
