@@ -63,6 +63,9 @@ def _closure(test: Path) -> Mapping[Path, int]:
     own = [Module(folder / "extension.py") for folder in EXTENSIONS if test.is_relative_to(folder)]
     around_it = (folder / "conftest.py" for folder in test.parents if PROJECT in folder.parents)
     seen = {Module(file): 0 for file in (test, *(file for file in around_it if file.is_file()))}
+    if "verified.__main__" in (text := _text(test)):  # which imports the modules of commands by their names
+        given = {*re.findall(r"\"([\w-]+)[\" ]", text)}
+        seen |= {Module(file): 1 for file, words in _commands().items() if words & given}
     waiting = deque(seen)
     while waiting:
         module = waiting.popleft()
@@ -94,6 +97,13 @@ def _imports(module: Module) -> tuple[Module, ...]:
     paths = re.findall(r"[\"']([\w/]+/\w+\.py)[\"']", _text(module.file))
     scripts = (root / path for path in paths for root in (PROJECT / "scripts", PROJECT))
     return (*found, *(Module(path) for path in scripts if path.is_file()))
+
+
+@cache
+def _commands() -> Mapping[Path, set[str]]:
+    """First words of the commands of each module of the command line."""
+    files = (PACKAGE / "cli").glob("*.py")
+    return {file: {*re.findall(r"@command\(\s*\"([\w-]+)", _text(file))} for file in files}
 
 
 @cache

@@ -17,6 +17,8 @@ from verified.runtime.imports import PACKAGE, Module, find, source
         ("scripts/verified/benchmark/vcmr/models/xml.py", "vcmr/test_conformance.py", True),  # imported by its name
         ("scripts/verified/benchmark/vcmr/models/xml.py", "statistics/test_many_to_many.py", False),
         ("scripts/verified/cli/maintain.py", "people/test_answers.py", True),  # by the command line
+        ("scripts/verified/annotations/show.py", "annotations/test_show.py", True),  # by a command of that module
+        ("scripts/verified/annotations/show.py", "people/test_answers.py", False),
         ("tests/planted.py", "vcmr/test_training.py", True),
         ("tests/planted.py", "vcmr/test_decode.py", False),
         ("rules/retrieval.smk", "workflow/test_nano.py", True),
