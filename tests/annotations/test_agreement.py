@@ -97,6 +97,11 @@ def test_the_frames_speak_where_captions_are_divided():
     rows = agreement([moment], scores(divided, 8), frames, Colours(), MODEL)
     for part in ("frames", "things"):
         assert [row[part] for row in rows] == pytest.approx([-1, -1, 1, 1], abs=1e-4)
+    assert rows[0]["agreement"] == pytest.approx((rows[0]["candidates"] + rows[0]["coarse"] - 1) / 3, abs=1e-4), (
+        "each witness counts as much"
+    )
+    more = agreement([moment], scores(("a dog is there", "a dog and a parrot", "a cat"), 8), frames, Colours(), MODEL)
+    assert more[1]["things"] < more[0]["things"] < more[2]["things"], "two unlikely things are worse than one"
 
 
 def test_things_are_found_by_name_in_the_plural_and_as_a_whole():

@@ -6,9 +6,9 @@ import pytest
 from given import ROW
 from refusals import refused
 
-from verified.annotations.lint import lint
+from verified.annotations.lint import LEAST_COSINE, lint
 from verified.config.annotations import Lint
-from verified.io.fig import read_fig
+from verified.io.fig import read_fig, write_fig
 
 
 def report(tmp_path, *rows, settings: Lint | None = None) -> dict:
@@ -32,6 +32,7 @@ def changed(**values) -> dict:
         (changed(time=[-1.0, 2.0]), "span_reversed"),
         (changed(time=[2.0, 2.0]), "span_empty"),
         (changed(time=[2.0, 10.5]), "span_past_end"),
+        (changed(time=[ROW["duration"], 10.5]), "span_past_end start_past_end"),
         (changed(fig_desc='"A large red ball moves."'), "wrapper_quotes"),
         (changed(fig_desc=" A large red ball moves."), "outer_blanks"),
         (changed(fig_desc="A large  red ball moves."), "double_spaces"),
@@ -59,16 +60,25 @@ def changed(**values) -> dict:
     ],
 )
 def test_each_finding_alone(tmp_path, row, check):
-    assert list(report(tmp_path, row, changed(time=[2.0, ROW["duration"]], fig_desc="A box."))["findings"]) == [check]
+    result = report(tmp_path, row, changed(time=[2.0, ROW["duration"]], fig_desc="A box."))
+    assert list(result["findings"]) == check.split()
+    assert result["passed"] == all(getattr(Lint(), name) != "error" for name in check.split())
 
 
 def test_a_clean_row_passes(tmp_path):
-    assert report(tmp_path, changed()) == {
+    assert report(tmp_path, changed(fig_desc_score=0.0)) == {
         "file": str(tmp_path / "test.jsonl"),
         "rows": 1,
         "passed": True,
         "findings": {},
     }
+
+
+def test_a_caption_far_from_its_coarse_one_is_doubted(tmp_path):
+    rows = [{**ROW, "desc_id": number, "fig_desc": f"A red ball moves {word}."} for number, word in enumerate("ab")]
+    write_fig(tmp_path / "test.jsonl", rows)
+    found = lint(tmp_path / "test.jsonl", Lint(), lambda *_: [LEAST_COSINE, LEAST_COSINE - 0.01])["findings"]
+    assert found["not_of_moment"]["rows"] == [2]
 
 
 def test_dates_are_no_telephone_numbers(tmp_path):

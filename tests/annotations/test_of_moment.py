@@ -79,3 +79,8 @@ def test_released_captions_raise_few_false_alarms():
 )
 def test_captions_that_only_sound_odd_pass(caption, coarse):
     assert doubts(caption, coarse) == []
+
+
+def test_captions_are_doubted_from_the_limits_on():
+    assert doubts("a dog a dog a dog", "dog") == ["words repeated"] and not doubts("a dog sees a dog", "dog")
+    assert not doubts("the tall dog", "a dog is on the brown grass") and doubts("the dog", "a dog on brown grass")

@@ -27,9 +27,9 @@ def test_highest_and_lowest_over_both_types():
 
 
 def test_equal_scores_take_statics_first_for_the_highest_and_the_last_for_the_lowest():
-    scores = [candidate("dynamics", 1, 1.0), candidate("dynamics", 0, 1.0), candidate("statics", 0, 1.0)]
+    scores = [candidate("dynamics", 0, 1.0), candidate("statics", 1, 1.0), candidate("statics", 0, 1.0)]
     highest, lowest = choose(candidates_by_moment([MOMENT], scores)[7])
-    assert (highest["caption"], lowest["caption"]) == ("statics 0", "dynamics 1")
+    assert (highest["caption"], lowest["caption"]) == ("statics 0", "dynamics 0")
 
 
 def test_moments_without_a_usable_candidate_are_counted_by_reason():
@@ -108,3 +108,5 @@ def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
     turned = {ident: [{**entry, "choice": -entry["choice"]} for entry in of] for ident, of in GROUPS.items()}
     [row] = select(annotate(MOMENTS[:1], turned)[0], turned, 1.0, best=3)[0]
     assert [entry["fig_desc"] for entry in row["further"]] == ["dynamics 0 of 1", "statics 1 of 1"]
+    edited = select(rows, GROUPS, None, 2, decide=lambda row, *_: ({**row, "fig_desc": "by hand"}, "edited"))[0][0]
+    assert [entry["fig_desc"] for entry in edited["further"]] == ["statics 2 of 1"]

@@ -43,8 +43,8 @@ def test_keyframes_calls_candidates_and_decision(capsys, tmp_path, monkeypatch):
     write_jsonl(f"{base}/captions/dynamics/shard-00.jsonl", dynamics)
     write_jsonl(f"{base}/captions/statics/shard-00.corrupted.jsonl", [])
     scores = [
-        {"desc_id": 101, "type": kind, "candidate": number, "score": number / 10 + 0.05}
-        for kind in ("statics", "dynamics")
+        {"desc_id": 101, "type": kind, "candidate": number, "score": number / 10 + 0.05 + worse}
+        for kind, worse in (("statics", 0), ("dynamics", -1))
         for number in range(3)
     ]
     write_jsonl(f"{base}/evaluator/scores/shard-00.jsonl", scores)
@@ -53,7 +53,9 @@ def test_keyframes_calls_candidates_and_decision(capsys, tmp_path, monkeypatch):
     status, shown = show(capsys, "101")
     assert status == 0 and "keyframe at 2.5 s" in shown and "16 frames" in shown
     assert all(candidate["caption"] in shown for row in (statics[1], dynamics[1]) for candidate in row["candidates"])
-    assert "0.2500" in shown and "fig: 0.2500  statics: a cat sits by the sea" in shown
+    for grade, [row] in (("0.2500", statics[1:2]), ("-0.7500", dynamics[1:2])):
+        assert f"  {grade}  {row['candidates'][2]['caption']}" in shown
+    assert "fig: 0.2500  statics: a cat sits by the sea" in shown
     for task in (task.name for task in PAPER[:5]):
         assert f"{task}, stub-1 (stub): ok" in shown
     assert "a dog runs" not in shown and "perturbations:\n  not made yet" in shown
