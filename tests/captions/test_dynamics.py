@@ -9,7 +9,7 @@ from media import number_of
 from stub_engine import StubEngine
 
 import verified.captions.clips as clips
-from verified.captions.clips import clip_digest, fitted_size
+from verified.captions.clips import clip_digest, fitted_size, order_by_video
 from verified.captions.dynamics import caption_dynamics
 from verified.config.generation import EngineSettings
 from verified.lmm.request import Reply
@@ -26,17 +26,19 @@ def run(folder, moments, videos, engine, dynamics=EIGHT, **changes):
 
 
 def test_the_video_model_sees_the_right_frames_and_the_stated_numbers(tmp_path):
-    moments = make_moments(CAPTIONS[:3])
+    moments = make_moments(CAPTIONS[:3], seconds=1.5)
     engine = StubEngine()
-    run(tmp_path, moments, make_videos(tmp_path, moments), engine)
+    rows = run(tmp_path, moments, make_videos(tmp_path, moments), engine, {**EIGHT, "max_frames": 12})
+    assert not any(row["thinned"] for row in rows)
     answers = [request for request in engine.requests if request.task == "answers"]
     for number, request in enumerate(answers):
-        assert [number_of(frame) for frame in request.frames] == list(range(16 * number, 16 * number + 16))
-        assert request.frame_times == pytest.approx(np.arange(16) / 8)
-        assert (request.slots["duration"], request.slots["frame_number"]) == ("2", "16")
+        assert [number_of(frame) for frame in request.frames] == list(range(12 * number, 12 * number + 12))
+        assert request.frame_times == pytest.approx(np.arange(12) / 8)
+        assert (request.slots["duration"], request.slots["frame_number"]) == ("1.5", "12")
         lines = request.slots["questions"].splitlines()
         assert [line.partition(". ")[0] for line in lines] == list("12345")
     candidates = [request for request in engine.requests if request.task == "dynamics_candidates"]
+    assert [(r.slots["start"], r.slots["end"]) for r in candidates] == [("0", "1.5"), ("1.5", "3"), ("3", "4.5")]
     for request, follow_up in zip(answers, candidates, strict=True):
         questions = [line for line in follow_up.slots["questions_and_answers"].splitlines() if "(Q)" in line]
         assert [line.replace("(Q) ", "").replace('"', "") for line in questions] == request.slots[
@@ -149,6 +151,11 @@ def test_a_video_that_cannot_be_read_costs_its_own_moments_only(tmp_path, damage
         lost = moment["video"] == "v0"
         assert (row["reason"] == "answers-error: media") is lost and (row["candidates"] == []) is lost
         assert len(row["questions"]) == 5
+
+
+def test_clips_are_asked_for_in_the_order_in_which_they_end():
+    spans = [("b", 0, 2), ("a", 0, 9), ("a", 1, 2), ("b", 1, 2)]
+    assert order_by_video({"video": video, "start": start, "end": end} for video, start, end in spans) == [2, 1, 0, 3]
 
 
 def test_large_videos_are_fitted_and_small_ones_left_alone():

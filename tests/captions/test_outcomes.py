@@ -2,7 +2,8 @@
 
 import pytest
 
-from verified.captions.counts import add_served, add_up
+from verified.captions.counts import THIS_RUN, add_served, add_up, asked_in
+from verified.io.jsonl import write_json
 from verified.lmm.request import STATUSES
 
 OUTCOMES = dict.fromkeys(STATUSES, 0) | {"ok": 5, "blocked": 1}
@@ -30,3 +31,9 @@ def test_counts_that_do_not_reconcile_are_an_error(change, reason):
     assert about["models"] == {"Image model": "m", "Answers by other models": "olmocr-2 for m (8 answers)"}
     with pytest.raises(ValueError, match=reason):
         add_up({"statics": [SHARD, SHARD | change]})
+
+
+def test_only_a_shard_with_unanswered_calls_is_asked_again(tmp_path):
+    for name, unanswered in (("done", {}), ("open", {"statics": 1})):
+        write_json(tmp_path / name, {"unanswered": unanswered, "asked_in": "run 7"})
+    assert [asked_in(str(tmp_path / name)) for name in ("done", "open", "missing")] == ["run 7", THIS_RUN, ""]

@@ -44,7 +44,7 @@ def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_anot
     out = io.BytesIO()
     Image.new("RGB", (3840, 2160), (10, 90, 200)).save(out, "JPEG", quality=95)
     images = {100: [out.getvalue(), jpeg(9)]}
-    for side, size in ((2048, (2048, 1152)), (1024, (1024, 576)), (4000, (3840, 2160))):
+    for side, size in ((2560, (2560, 1440)), (1024, (1024, 576)), (4000, (3840, 2160))):
         engine = StubEngine()
         run(tmp_path, make_moments(CAPTIONS[:1]), engine, images, picture_side=side)
         sent = [request.images[0] for request in engine.requests if request.task == "keyframe_description"]
@@ -56,16 +56,20 @@ def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_anot
 
 
 def test_a_broken_picture_costs_itself_only(tmp_path):
-    images = {100: [b"not a jpeg", jpeg(9)], 101: [jpeg(8)[:100]], 102: []}
-    engine = StubEngine()
+    images = {100: [b"not a jpeg", jpeg(9)], 101: [jpeg(8), jpeg(8)[:100], jpeg(8)[:90]], 102: []}
+    engine = StubEngine(
+        lambda request, text: Reply(text, *(("blocked", "odd") if request.images == (jpeg(8),) else ()))
+    )
     rows, counts = run(tmp_path, make_moments(CAPTIONS), engine, images)
     (asked,) = [request for request in engine.requests if request.task == "statics_candidates"]
     assert asked.slots["keyframe_number"] == "1", "of the described ones"
     assert len(rows[0]["candidates"]) == 3 and [k["description"] != "" for k in rows[0]["keyframes"]] == [False, True]
-    assert rows[1]["candidates"] == [] and rows[1]["reason"] == "keyframe-error: media" and rows[1]["shortfall"] == 3
+    assert rows[1]["candidates"] == [] and rows[1]["shortfall"] == 3
+    assert rows[1]["reason"] == "keyframe-error: media", "the commonest, not the first"
     assert rows[2]["candidates"] == [] and rows[2]["reason"] == "no-keyframes"
     assert (counts["complete"], counts["short"], counts["without"]) == (1, 0, 2)
-    assert counts["calls"]["keyframe_description"]["reasons"] == {"error: media": 2}
+    assert counts["candidates"] == {"wanted": 9, "kept": 3, "missing": 6}
+    assert counts["calls"]["keyframe_description"]["reasons"] == {"blocked: odd": 1, "error: media": 3}
 
 
 def test_candidates_wait_for_pictures_without_an_answer_and_nothing_is_asked_twice(tmp_path):

@@ -1,8 +1,6 @@
 """Perturbed captions and Equations 7 and 8 by the real SentenceBERT model."""
 
 from captioning import make_moments, settings
-from hypothesis import given
-from hypothesis import strategies as st
 from stub_engine import StubEngine
 
 from verified.lmm.request import Reply
@@ -42,7 +40,7 @@ def test_nearest_positive_and_farthest_negatives(tmp_path):
     assert row["similarities"]["dynamics"].index(min(row["similarities"]["dynamics"])) == row["dynamics"].index(
         row["selected"]["dynamics"]
     )
-    assert all(-1 <= value <= 1 for values in row["similarities"].values() for value in values)
+    assert all(-1 <= value < 0.999 for values in row["similarities"].values() for value in values)
     assert counts["moments"] == counts["selected"] == 4
 
 
@@ -51,7 +49,7 @@ def test_without_a_usable_kind_nothing_is_selected_and_the_reason_stands(tmp_pat
         if request.task == "static_negatives":
             return Reply("", "blocked", "content-filter")
         short = request.task == "positives" and "cat" in request.slots["caption"]
-        return Reply("\n".join(text.splitlines()[: 2 if short else 3]))
+        return Reply("\n".join([*text.splitlines()[:2], '3. "the original caption"']) if short else text)
 
     rows, counts, _ = run(tmp_path, ["a dog runs", "a cat sits"], reply)
     assert [row["selected"]["statics"] for row in rows] == [None, None]
@@ -61,6 +59,8 @@ def test_without_a_usable_kind_nothing_is_selected_and_the_reason_stands(tmp_pat
     numbers = {
         kind: tuple(of[name] for name in ("complete", "short", "without")) for kind, of in counts["kinds"].items()
     }
+    refused = {kind: of["refused"] for kind, of in counts["kinds"].items()}
+    assert refused == {"positives": {"original-caption": 1}, "statics": {}, "dynamics": {}}
     assert numbers == {"positives": (1, 1, 0), "statics": (0, 0, 2), "dynamics": (2, 0, 0)}
 
 
@@ -72,10 +72,3 @@ def test_equation_7_passes_over_the_caption_itself():
 
 def test_equation_8_takes_the_least_similar():
     assert farthest(["a", "b", "c"], [0.3, 0.1, 0.1]) == "b" and farthest([], []) is None
-
-
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
-def test_selection_is_extreme(values):
-    names = [f"n{number}" for number in range(len(values))]
-    assert values[names.index(nearest("other", names, values))] == max(values)
-    assert values[names.index(farthest(names, values))] == min(values)
