@@ -6,6 +6,7 @@ import tarfile
 
 import numpy as np
 import pytest
+from captioning import tar_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, scenes, write_video
@@ -15,6 +16,7 @@ from PIL.JpegImagePlugin import get_sampling
 from verified.config.datasets import Keyframes
 from verified.io.video import frames_of_spans
 from verified.keyframes.extract import extract_keyframes, write_keyframes
+from verified.keyframes.seen import SeenKeyframes
 from verified.runtime.previous_output import made_with
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
@@ -116,6 +118,8 @@ def test_never_more_than_asked_and_all_inside(numbered, drawn, segments):
     spans = [(start, start + length) for start, length in drawn]
     segmented = dict(extract_keyframes(numbered, spans, segments, 2.0, 0.3))
     assert set(segmented) == set(range(len(spans)))
+    ended = [(spans[index][1], index) for index in segmented if spans[index][1] < 8]
+    assert ended == sorted(ended)
     for index, (start, end) in enumerate(spans):
         keyframes = segmented[index].keyframes
         assert 1 <= len(keyframes) <= segments
@@ -136,9 +140,37 @@ def test_earlier_keyframes_are_of_the_same_settings_code_and_packages_for_any_nu
 def test_a_moment_with_another_end_gets_its_own_keyframes(numbered, tmp_path):
     video = {"video": "v", "path": str(numbered), "sha256": "0f"}
     times = []
+    lost = [video | {"path": str(tmp_path / "gone.mp4")}]
+    assert write_keyframes([moment(7, "v", 1.0, 3.0)], lost, SETTINGS, tmp_path / "k.tar", "same") == {
+        "missing-file": 1
+    }
     for end in (3.0, 3.0, 5.0):
         write_keyframes([moment(7, "v", 1.0, end)], [video], SETTINGS, tmp_path / "k.tar", maker="same")
         rows, _ = read_archive(tmp_path / "k.tar")
         times.append([keyframe["time"] for keyframe in rows[0]["keyframes"]])
         (tmp_path / "k.tar").unlink()
-    assert times[0] == times[1] != times[2]
+    assert times[0] == times[1] != times[2] and times[0]
+
+
+def test_moments_longer_than_the_buffer_get_the_same_keyframes(corpus):
+    spans = [(0.0, 8.0), (0.5, 7.25), (1.5, 3.0)]
+    whole, late = (
+        dict(extract_keyframes(corpus[0][0]["path"], spans, 9, 27.0, 0.6, held_bytes=held)) for held in (2**28, 1)
+    )
+    assert [len(whole[index].keyframes) for index in range(3)] == [4, 4, 2]
+    for index in range(3):
+        for keyframe, other in zip(whole[index].keyframes, late[index].keyframes, strict=True):
+            assert keyframe[:2] == other[:2] and np.array_equal(keyframe.image, other.image)
+
+
+def test_a_quote_takes_keyframes_that_fill_a_moment_of_a_probed_video(tmp_path):
+    spans = {"11/10.jpg": [1.5, 3.0], "11/9.jpg": [3.0, 4.25]}
+    frames = [{"file": name, "time": sum(span) / 2, "segment": span} for name, span in spans.items()]
+    index = json.dumps({"desc_id": 11, "video": "v", "keyframes": frames[::-1]}) + "\n"
+    tar_of(tmp_path / "k.tar", {"index.jsonl": index.encode(), "11/10.jpg": b"ten", "11/9.jpg": b"nine"})
+    same, other = moment(12, "v", 1.5, 4.25), moment(11, "v", 1.5, 3.0)
+    with SeenKeyframes(tmp_path / "k.tar", SETTINGS, [same, other], {"v": {}}) as seen:
+        assert [seen.image(frame["file"]) for frame in seen.keyframes(12)] == [b"ten", b"nine"], "in the order of time"
+        assert [*seen.supposed] == [11] and len(seen.keyframes(11)) == SETTINGS.segments
+    with SeenKeyframes(tmp_path / "k.tar", SETTINGS, [same], {"w": {}}) as seen:
+        assert [*seen.supposed] == [12], "its video is not probed"
