@@ -53,13 +53,14 @@ def reconcile(corpus: Corpus, rows: int, videos: int) -> None:
 
 
 def test_a_clean_folder_is_used_whole(folder):
-    corpus = read(folder, [GOOD, GOOD | {"video": "b/c.mp4", "split": "train"}])
+    (folder / "d.mp4").write_bytes((folder / "a.mp4").read_bytes())
+    corpus = read(folder, [GOOD, GOOD | {"video": "b/c.mp4", "split": "train"}, GOOD | {"video": "d"}])
     moment = {"desc_id": 1, "video": "a", "start": 0.5, "end": 1.5, "duration": 2.0, "split": "test"}
     moment["caption"] = "a ball moves"
-    assert corpus.moments == [moment, moment | {"desc_id": 2, "video": "b/c", "split": "train"}]
-    assert [row["path"] for row in corpus.videos] == [str(folder / "a.mp4"), str(folder / "b" / "c.mp4")]
-    assert corpus.counts["identical_videos"] == 1
-    reconcile(corpus, rows=2, videos=2)
+    assert corpus.moments[:2] == [moment, moment | {"desc_id": 2, "video": "b/c", "split": "train"}]
+    assert [row["path"] for row in corpus.videos] == [str(folder / name) for name in ("a.mp4", "b/c.mp4", "d.mp4")]
+    assert corpus.counts["identical_videos"] == 2
+    reconcile(corpus, rows=3, videos=3)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,7 @@ def test_a_clean_folder_is_used_whole(folder):
         ({"end": 10**400}, "invalid-time"),
         ({"start": 2.0, "end": 3.0}, "starts-after-video"),
         ({"split": "../x"}, "invalid-split"),
+        ({"split": ""}, "invalid-split"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_left_out_with_its_reason(folder, change, reason):
@@ -214,11 +216,12 @@ PROBE = {"duration": 5.0, "fps": 8.0, "width": 2, "height": 2, "frames": 40, "sh
 def test_shards_together_find_the_whole_corpus(tmp_path, monkeypatch, ids):
     """Also where ids are used twice, or are positions; the videos are not looked into."""
     (tmp_path / "videos").mkdir()
-    for number in range(12):
-        (tmp_path / "videos" / f"v{number}.mp4").touch()
+    names = [f"v{number}{suffix}" for number in range(6) for suffix in ("", "-b")] + ["nowhere"]
+    for name in names[:-1]:
+        (tmp_path / "videos" / f"{name}.mp4").touch()
     monkeypatch.setattr("verified.corpus.folder_source.probe", lambda path: PROBE)
     monkeypatch.chdir(tmp_path)
-    rows = [{"video": f"v{n % 13}", "start": 0, "end": 1 + n, "caption": f"c {n}"} for n in range(60)]
+    rows = [{"video": names[n % 13], "start": 0, "end": 1 + n, "caption": f"c {n}"} for n in range(60)]
     write_jsonl("m.jsonl", ({**row, "desc_id": n % 40} if ids else row for n, row in enumerate(rows)))
     whole = read_folder("videos", "m.jsonl", "test")
     files, source = {"videos": "videos", "moments": "m.jsonl"}, {"default_split": "test", "published": False}
@@ -226,4 +229,5 @@ def test_shards_together_find_the_whole_corpus(tmp_path, monkeypatch, ids):
     found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
     assert found == whole.moments and len(found) < len(rows)
     assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos
+    assert all(shard.videos == [row for row in whole.videos if row in shard.videos] for shard in shards)
     assert all(shard_of(row["video"], 3) == number for number, shard in enumerate(shards) for row in shard.moments)

@@ -37,7 +37,7 @@ def listed(tmp_path):
         lines.append(
             f"set-fig,{split},1,fig,set/{split}.jsonl,https://example.org/{split},{digest},{len(data)},,MIT,open"
         )
-    for split in ("train", "test"):
+    for split in ("train", "val", "test"):
         form = f"activitynet-captions,cog/{split}.json,https://example.org/{split}"
         lines.append(f"set-cog,{split},1,{form},,{len(COG)},,MIT,open")
     path = tmp_path / "sources.csv"
@@ -52,7 +52,7 @@ def folder(tmp_path):
     (folder / "set" / "val.jsonl").write_bytes(fig(10, 2))
     (folder / "set" / "test.jsonl").write_bytes(fig(20, 3))
     (folder / "cog").mkdir()
-    for split in ("train", "test"):
+    for split in ("train", "val", "test"):
         (folder / "cog" / f"{split}.json").write_text(COG)
     return folder
 
@@ -68,6 +68,8 @@ def test_missing_splits_are_omitted_with_the_way_to_get_them(listed, folder):
     assert resolved.splits == ["val", "test"] and resolved.kind == "fig"
     assert list(resolved.missing) == ["train"]
     assert "fetch it by hand from https://example.org/set and save it as set/train.jsonl" in resolved.missing["train"]
+    (folder / "set" / "test.jsonl").unlink()
+    assert resolve(release("set-fig", ("test", "val"), folder), listed).splits == ["val"], "none is downloaded"
 
 
 def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
@@ -79,17 +81,17 @@ def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
 
 
 def test_other_bytes_or_rows_are_refused_where_no_checksum_was_published(listed, folder):
-    (folder / "set" / "train.jsonl").write_bytes(fig(0, 3))
     (folder / "cog" / "test.json").write_text(f"{COG} ")
-    for collection, split in (("set-fig", "train"), ("set-cog", "test")):
-        with refused("3 rows" if split == "train" else f"{len(COG) + 1} bytes", remedy=True):
+    for collection, split, found in (("set-fig", "train", 3), ("set-fig", "train", 5), ("set-cog", "test", 0)):
+        (folder / "set" / "train.jsonl").write_bytes(fig(0, found))
+        with refused(f"{found} rows" if found else f"{len(COG) + 1} bytes", remedy=True):
             read_release(release(collection, (split,), folder), split, listed)
 
 
 def test_ids_count_on_over_the_splits_of_a_collection_without_ids(listed, folder):
-    source = release("set-cog", ("train", "test"), folder)
-    assert [row["desc_id"] for row in read_release(source, "train", listed)] == [0, 1]
-    assert [row["desc_id"] for row in read_release(source, "test", listed)] == [2, 3]
+    source = release("set-cog", ("train", "val", "test"), folder)
+    for first, split in ((0, "train"), (2, "val"), (4, "test")):
+        assert [row["desc_id"] for row in read_release(source, split, listed)] == [first, first + 1]
     assert resolve(source, listed).kind == "cog"
 
 
@@ -121,6 +123,8 @@ def test_a_users_annotations_are_read_in_the_form_of_their_benchmark(form, tmp_p
     (row,) = read_release(source, "dev")
     wanted = OWN["cog"] | {"desc_id": 0 if form in ("txt", "json") else 6}
     assert row == wanted | ({"windows": [[1.25, 3.5], [7, 8]]} if form == "qvhighlights" else {})
+    (tmp_path / "fine.jsonl").write_bytes(fig(0, 1))
+    assert resolve(release("mine", ("dev", "fine"), tmp_path)).kind == "cog", "not all of it is fine"
 
 
 def test_a_row_without_a_span_is_refused_by_its_number(tmp_path):
@@ -134,9 +138,9 @@ def test_moments_are_clamped_or_excluded_and_reconcile():
     def row(number, start, end):
         return {"video": "v", "time": [start, end], "desc_id": number, "duration": 10.0, "cog_desc": "a ball moves"}
 
-    rows = [row(1, 0, 5), row(2, 5, 12.5), row(3, 10.0, 12.0), row(4, 3, 3), row(5, 4, 2)]
+    rows = [row(1, 0, 5), row(2, 5, 12.5), row(3, 10.0, 12.0), row(4, 3, 3), row(5, 4, 2), row(6, 0, 10.0)]
     moments, exclusions, clamped = moments_of(rows, "test")
-    assert [(moment["desc_id"], moment["end"]) for moment in moments] == [(1, 5), (2, 10.0)] and clamped == 1
+    assert [(moment["desc_id"], moment["end"]) for moment in moments] == [(1, 5), (2, 10.0), (6, 10.0)] and clamped == 1
     assert [(row["row"], row["desc_id"], row["reason"]) for row in exclusions] == [
         (3, 3, "starts-after-the-end"),
         (4, 4, "no-length"),

@@ -1,6 +1,7 @@
 """Splits of whole videos: divided where no row names one, the same each time, and held out of train."""
 
 import csv
+from collections import Counter
 
 import cv2
 import numpy as np
@@ -11,8 +12,8 @@ from verified.config import load
 from verified.corpus.assemble import read_source, write_corpus
 from verified.corpus.copies import hash_videos, video_copies
 from verified.corpus.source_files import division_of, source_reading, split_settings
-from verified.corpus.splits import divide, draw_selection_videos, move
-from verified.io.jsonl import read_jsonl
+from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos, hold_out, move
+from verified.io.jsonl import read_json, read_jsonl
 
 NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
 SHARES = {"train_share": 0.8, "val_share": 0.15, "seed": 3}
@@ -59,7 +60,12 @@ def test_copies_go_where_the_one_goes_that_they_show(count):
 
 @pytest.mark.parametrize(
     ("split", "source", "expected"),
-    [("", {}, {"train", "val", "test"}), ("", {"default_split": "test"}, {"test"}), ("dev", {}, {"dev"})],
+    [
+        ("", {}, {"train", "val", "test"}),
+        ("", {"default_split": "test"}, {"test"}),
+        ("dev", {}, {"dev"}),
+        ("train", {}, {"train", "val"}),
+    ],
 )
 def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, source, expected):
     (tmp_path / "videos").mkdir()
@@ -75,19 +81,21 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
     def splits(copies) -> dict[str, str]:
         reading = read_source(source_reading(config.datasets["lab"]), files)
         write_corpus(reading, split_settings(config, "lab"), tmp_path, copies)
-        return {row["video"]: row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")}
+        found = {row["video"]: row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")}
+        assert read_json(tmp_path / "counts.json")["splits"] == Counter(found.values())
+        return found
 
     plain = splits({})
     assert set(plain.values()) == expected
-    for copy in (name for name, of in plain.items() if of != plain["v0"]):
+    for copy in (name for name, of in plain.items() if of != plain["v0"] and not split):
         together = splits({copy: "v0"})
         assert together[copy] == together["v0"]
-    assert (division_of(config, "lab") is None) == (len(expected) == 1)
+    assert (division_of(config, "lab") is None) == bool(split or source)
 
 
 def moments(videos: int) -> list[dict]:
     return [
-        {"desc_id": 3 * v + k, "video": f"v{v}", "split": ("train", "test")[v % 2]}
+        {"desc_id": 3 * v + k, "video": f"v{v}", "split": "test" if v % 2 or k == 2 else "train"}
         for v in range(videos)
         for k in range(3)
     ]
@@ -100,6 +108,9 @@ def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_an
         after = list(move(before, chosen, "train", "val"))
         moved = {row["video"] for row in after if row["split"] == "val"}
         assert least <= len(moved) <= most and moved == chosen
+        shares = (hold_out(before, "train", share) for share in np.arange(0.1, 1, 0.01))
+        held = ({row["video"] for row in rows if row["split"] == HELD_OUT} for rows in shares)
+        assert next(filter(None, held)) == chosen, "the same that a share would hold out first"
         assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
         assert [row for row in after if row["split"] == "test"] == [row for row in before if row["split"] == "test"]
     assert not draw_selection_videos({"the only one"})
@@ -132,6 +143,8 @@ MADE = {
     "copy": bright,
     "copy behind a title": lambda images: titled(small(images)),
     "last seconds": lambda images: images[-30:],
+    "three hashes": lambda images: images[36:45],
+    "a third is black": lambda images: [image * (number // 3 % 3 < 2) for number, image in enumerate(images[:96])],
 }
 
 

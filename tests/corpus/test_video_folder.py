@@ -83,6 +83,9 @@ def test_a_pipe_with_a_videos_name_is_left_out_and_read_by_nobody(tmp_path):
     with pytest.raises(NameRefused, match="not a regular file"):
         folder.video_id("x")
     assert file_state(tmp_path / "x.mp4") == ""
+    for size in (90_000, 95_000):
+        (tmp_path / f"{size}.mp4").write_bytes(bytes(size))
+    assert file_state(tmp_path / "90000.mp4") != file_state(tmp_path / "95000.mp4"), "empty space of another size"
     assert folder_digest(tmp_path) == folder_digest(tmp_path)
 
 
