@@ -12,13 +12,10 @@ from small_dataset import MOMENTS, SETTINGS, start, write_dataset
 from verified.config.evaluator import Evaluator
 from verified.evaluator.checkpoint import load_checkpoint
 from verified.evaluator.clips import gather_clips, open_clips
-from verified.evaluator.finetune import FineTuning, run_finetuning
-from verified.evaluator.inputs import (
-    epoch_order,
-    random_part,
-    read_tuples,
-)
-from verified.evaluator.score import score_candidates
+from verified.evaluator.finetune import FineTuning, evaluator_card, run_finetuning
+from verified.evaluator.inputs import epoch_order, random_part, read_tuples, scoring_view
+from verified.evaluator.model import CLS, encode
+from verified.evaluator.score import encode_moment, score_candidates
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.io.video import frames_of_spans, probe
 
@@ -32,6 +29,11 @@ def dataset(tmp_path):
 
 def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
     rows = read_jsonl(dataset["perturbations"][0])
+    whole = read_tuples([dataset])
+    for role, kind in (("positive", "positive"), ("static", "statics"), ("dynamic", "dynamics")):
+        assert whole.captions[role] == [row["selected"][kind] for row in rows[:7]]
+    seen = evaluator_card(whole, FINE_TUNING, 1, "", {}, {"test", "exam"})
+    assert seen["test_moments_seen_in_training"], "those of one data set are enough"
     write_jsonl(dataset["perturbations"][0], rows[:-1])
     with refused("perturbations", "small", f"1 of {MOMENTS}", "desc_id 9"):
         read_tuples([dataset])
@@ -56,15 +58,22 @@ def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
 
 
 def test_a_short_finetuning_warms_up_for_half_of_its_steps(dataset, tmp_path, monkeypatch):
-    schedules = []
-    monkeypatch.setattr(
-        "verified.evaluator.finetune.train", lambda step, batch_of, schedule, *rest: schedules.append(schedule) or []
-    )
+    trained = []
+    monkeypatch.setattr("verified.evaluator.finetune.train", lambda *given: trained.append(given[1:3]) or [])
     for epochs in (1, 4):
-        short = FINE_TUNING.model_copy(update={"batch": 2, "epochs": epochs, "warmup_epochs": 1})
+        short = FINE_TUNING.model_copy(
+            update={"batch": 2, "epochs": epochs, "warmup_epochs": 1, "crop_share": (0.5, 1.0)}
+        )
         files = [tmp_path / str(epochs) / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
         run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], short, 1, 1, *files))
-    assert [(schedule.steps, schedule.warmup) for schedule in schedules] == [(3, 1), (12, 3)]
+    assert [(schedule.steps, schedule.warmup) for _, schedule in trained] == [(3, 1), (12, 3)]
+    batches = [trained[1][0](number) for number in range(6)]
+    first, second = (
+        {name: frames for batch in epoch for name, frames in zip(batch.names, batch.frames)}
+        for epoch in (batches[:3], batches[3:])
+    )
+    assert len(first) == 6 and first.keys() == second.keys() and [*first] != [*second]
+    assert not any(torch.equal(first[name], second[name]) for name in first), "another part of each picture"
 
 
 def test_scores_of_all_candidates(dataset, tmp_path):
@@ -86,9 +95,13 @@ def test_scores_of_all_candidates(dataset, tmp_path):
     assert [row["score"] for row in by_z1] == [row["z1"] for row in scored]
     of_four = [row["score"] for row in scored if row["desc_id"] == 4]
     assert of_four[3] == pytest.approx(of_four[1], abs=1e-4) != of_four[0], "the same caption, of the other type"
+    with torch.inference_mode():
+        frames = encode_moment(model, torch.from_numpy(clips[4])).frames[0]
+        texts = model.encode_text(*encode([candidate["caption"] for candidate in candidates])[:2])[1]
+        cosines = (frames @ texts.T).mean(dim=0)
+    assert [row["similarity"] for row in scored[9:12]] == pytest.approx(cosines.tolist(), abs=1e-5)
     for row in scored:
         assert row["score"] == row["margin"] != row["z1"]
-        assert -1 <= row["similarity"] <= 1
         assert row["probability"] == pytest.approx(1 / (1 + np.exp(-row["margin"])), abs=1e-5)
 
 
@@ -125,6 +138,12 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     truth = {span: frames for span, frames, _ in frames_of_spans(video["path"], spans, count=12, size=(48, 64))}
     for row, span in ((0, 0), (3, 1)):
         assert np.abs(clips[row].astype(int) - truth[span]).mean() < 4
+    sizes = []
+    for end in (2.0, 2.0, 0.5):
+        gather_clips([moments[0] | {"end": end}], [video], 4, 3, 32, 48, tmp_path / "m.h264", str(index), "same")
+        sizes.append((tmp_path / "m.h264").stat().st_size)
+        (tmp_path / "m.h264").unlink()
+    assert sizes[0] == sizes[1] != sizes[2], "another end is another clip"
     file.write_bytes(file.read_bytes()[:-5])
     with refused(file=file, remedy=True):
         open_clips(file, rows)
@@ -133,6 +152,13 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
 def test_each_epoch_has_an_order_of_its_own_and_all_items():
     orders = [epoch_order(9, seed, epoch).tolist() for seed, epoch in ((3, 0), (3, 1), (4, 0))]
     assert all(sorted(order) == list(range(9)) for order in orders) and len(set(map(tuple, orders))) == 3
+
+
+def test_scores_are_of_the_middle_frame_of_each_interval_and_of_a_captions_beginning():
+    clip = np.arange(20, dtype=np.uint8)[:, None, None, None].repeat(3, 3)
+    assert scoring_view(clip, 4, 1)[:, 0, 0, 0].tolist() == [2, 7, 12, 17]
+    ids, _, cut = encode(["ball " * 63, "ball " * 64])
+    assert ids.shape == (2, 64) and (ids[:, 0] == CLS).all() and cut == 1
 
 
 def test_random_parts_keep_to_their_shares():

@@ -24,7 +24,9 @@ CLOSE = {"atol": 1e-5, "rtol": 0}
 )
 def test_vision(request, io, model, pixels, frames, tokens, pooled):
     """Six frames use a longer table of positions of their own."""
-    seen = request.getfixturevalue(model).vision(io[pixels][:, :frames])
+    vision = request.getfixturevalue(model).vision
+    assert vision.drop_path[0] == 0 and max(vision.drop_path) == vision.drop_path[-1] > 0
+    seen = vision(io[pixels][:, :frames])
     torch.testing.assert_close(seen, (io[tokens], io[pooled]), **CLOSE)
 
 

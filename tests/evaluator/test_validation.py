@@ -60,7 +60,8 @@ def test_precision_rises_where_coverage_falls():
     assert rows[-1] == {"coverage": 1.0, "threshold": 0.0, "precision": 0.6}
     graded = [Graded(n // 2, str(n), FAITHFUL if right else STATIC, (STATIC,)) for n, right in enumerate(faithful)]
     measured = validation(graded, {"z1": score, "probability": 1 - score / 100}, "z1", 10, 3)
-    assert measured["precision_coverage"] == rows and measured["calibration"][0]["faithful_share"] == 1.0
+    assert measured["histogram"]["edges"][-1] == 99.0 and measured["precision_coverage"] == rows
+    assert measured["calibration"][0]["faithful_share"] == 1.0
 
 
 def test_selected_perturbations_are_not_used_for_grading():
