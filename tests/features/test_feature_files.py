@@ -8,7 +8,7 @@ from refusals import refused
 
 from verified.__main__ import main
 from verified.errors import InputError
-from verified.features.files import inspect_features
+from verified.features.files import fits_duration, inspect_features, rate_problem
 from verified.io.array_file import read_array, read_arrays
 from verified.io.hdf5 import FeatureFile, link_features, open_hdf5, write_features
 from verified.io.jsonl import write_jsonl
@@ -38,6 +38,12 @@ def test_everything_unsound_is_named(tmp_path, capsys):
         "features without a video: broken, dark, empty, narrow",
     ):
         assert problem in said
+
+
+def test_a_video_may_have_a_clip_more_or_less_and_no_other_length():
+    assert [count for count in range(9) if fits_duration(count, 4.5, 1.5)] == [2, 3, 4]
+    assert [count for count in range(150) if fits_duration(count, 100.0, 1.0)] == [*range(95, 106)]
+    assert [bool(rate_problem({"clip_seconds": stated}, 1.5)) for stated in (1.0, 1.5, 2.0)] == [True, False, True]
 
 
 ELSEWHERE = ("external-raw", "external-link", "link-to-itself", "link-to-nothing", "virtual")

@@ -43,6 +43,9 @@ def test_a_picture_of_a_class_is_near_its_sentence(monkeypatch):
     logits = np.full((1, 1000), -1e3, np.float32)
     logits[0, 7] = 0
     assert packaged.class_shares(logits)[0, 7] == pytest.approx(1)
+    assert np.diff(np.log(packaged.class_shares(np.array([[1.0, 4.0]])))) == pytest.approx(1.5), "at a temperature of 2"
+    near, away = (packaged.nearest_classes(sign * whole[None], 1)[0][0] for sign in (1, -1))
+    assert near[0] == packaged.class_names()[7][0] != away[0] and near[1] == pytest.approx(1, abs=1e-3)
     monkeypatch.setattr(packaged, "class_shares", lambda logits: np.eye(1, 1000, 7, dtype=np.float32))
     seen = joint.of_features(np.zeros((1, 1280), np.float32))[0]
     assert np.allclose(seen / np.linalg.norm(seen), expected / np.linalg.norm(expected), atol=1e-3)

@@ -1,5 +1,7 @@
 """Text token features: the caption's own tokens, without padding, the same for any batch."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from feature_settings import text_features
@@ -15,13 +17,16 @@ CAPTIONS = [("3", "A red ball moves."), ("10", "a ball"), ("4", "A red ball move
 @pytest.fixture(scope="module")
 def features(tmp_path_factory):
     path = tmp_path_factory.mktemp("text") / "text.h5"
-    assert write_text_features(CAPTIONS, SETTINGS, path) == 5
+    with mock.patch("verified.features.text.log.warning") as warned:
+        assert write_text_features(CAPTIONS, SETTINGS, path) == 5
+    assert warned.call_args.args[1] == 1, "one caption reaches the limit"
     return FeatureFile(path)
 
 
 def test_one_row_per_token_of_the_caption(features):
     assert {name: features.length(name) for name in features} == {"3": 5, "4": 5, "10": 2, "5": 508, "6": 1}
     assert features.dim == 384 and features.attributes["backbone"] == "all-MiniLM-L6-v2"
+    assert not features.attributes["special_tokens"]
 
 
 def test_batch_mates_do_not_matter(features, tmp_path):
