@@ -3,14 +3,16 @@
 import hashlib
 
 import pytest
-from given import fig
+from given import coarse_only, fig
+from refusals import refused
 
 from verified.config import load
 from verified.config.export import Export, Statements
-from verified.export.collection import Collection, collect
-from verified.export.facts import card_facts
+from verified.export.collection import Collection, caption_of, collect, without
+from verified.export.facts import card_facts, export_facts
 from verified.export.forms import FORMS, write_form
-from verified.io.jsonl import read_json
+from verified.export.hugging_face import split_name
+from verified.io.jsonl import read_json, write_jsonl
 
 HOSTILE = 'she said "stop", twice; then: ##7.0 <b>ünïcode</b> =1+1, \U0001f600'
 STATEMENTS = {"limitations": "Kitchens alone.", "biases": "Three households in one town."}
@@ -40,10 +42,11 @@ def annotation(ident: int, split: str, video: str, start: float, end: float, fin
 
 REVIEW = {"decision": "accept", "reviewers": ["ann", "bob"], "when": "2026-01-02T03:04:05Z"}
 SECOND = {"fig_desc": "the second best", "fig_desc_score": -3.5, "fig_desc_type": "dynamics", "lineage": "e" * 64}
+THIRD = SECOND | {"fig_desc": "the third best", "fig_desc_score": -4.25}
 ROWS = [
     annotation(7, "train", "a b/50%", 0.1, 2.3000000000000003, HOSTILE, review=REVIEW),
-    annotation(3, "train", "a b/50%", 2.5, 4.0, "a thing turns", further=[SECOND], review=REVIEW),
-    annotation(5, "held-out", "clip-2", 0, 9.75, "two things meet"),
+    annotation(3, "train", "a b/50%", 2.5, 4.0, "a thing turns", further=[SECOND, THIRD], review=REVIEW),
+    annotation(5, "held-out", "clip-2", 0, 9.75, "two things meet", further=[SECOND]),
 ]
 SPLITS = ("train", "held-out", "test")
 
@@ -67,12 +70,14 @@ def test_cards_name_the_model_of_each_role():
     assert list(models.items())[:3] == [("Language model", "a"), ("Image model", "b"), ("Video model", "c")]
 
 
-def test_a_moment_with_two_captions_gives_two_rows_with_numbers_of_their_own(collection):
+def test_each_caption_of_a_moment_gives_a_row_with_a_number_of_its_own(collection):
     rows = collection.splits["train"]
-    assert [(row["caption_id"], row["desc_id"], row["rank"]) for row in rows] == [(7, 7, 1), (3, 3, 1), (8, 3, 2)]
-    assert [(row["start"], row["end"], row["duration"]) for row in rows[1:]] == [(2.5, 4.0, 9.75)] * 2
+    numbers = [(row["caption_id"], row["desc_id"], row["rank"]) for of in collection.splits.values() for row in of]
+    assert numbers == [(7, 7, 1), (3, 3, 1), (8, 3, 2), (9, 3, 3), (5, 5, 1), (10, 5, 2)]
+    assert [(row["start"], row["end"], row["duration"]) for row in rows[1:]] == [(2.5, 4.0, 9.75)] * 3
+    assert [row["fig_desc_score"] for row in rows[1:]] == [-0.1 * 3, -3.5, -4.25] and caption_of(rows[0]) == HOSTILE
     assert rows[0]["decision"] == "accept" and rows[2]["decision"] is None
-    assert collection.counts()["train"] == {"captions": 3, "moments": 2, "videos": 1}
+    assert collection.counts()["train"] == {"captions": 4, "moments": 2, "videos": 1}
     assert set(Export().forms) <= set(FORMS)
 
 
@@ -101,7 +106,7 @@ def test_each_card_names_licence_splits_models_prompts_and_all_checksums(form, c
     assert there.keys() - listed.keys() == {"README.md", "manifest.json"}
     assert all(there[path] == digest for path, digest in listed.items())
     text = (folder / "README.md").read_text(encoding="utf-8")
-    assert all(word in text for word in ("CC-BY-4.0", "some/llm", "0123456789abcdef", "| train | 3 | 2 | 1 |"))
+    assert all(word in text for word in ("CC-BY-4.0", "some/llm", "0123456789abcdef", "| train | 4 | 2 | 1 |"))
     again = written(form, tmp_path / "again", collection)
     assert all((again / path).read_bytes() == (folder / path).read_bytes() for path in there)
 
@@ -128,7 +133,7 @@ def test_croissant_is_valid_and_its_records_are_read_back(collection, tmp_path):
     assert metadata.data_biases == [STATEMENTS["biases"]] and "one claim" in metadata.data_use_cases[0]
     assert metadata.machine_annotation_tools == ["Language model: some/llm"]
     records = list(described.records(record_set="train"))
-    assert len(records) == 3
+    assert len(records) == 4
     for record, row in zip(records, collection.splits["train"]):
         record = {name.removeprefix("train/"): value for name, value in record.items()}
         text = {name: value.decode() for name, value in record.items() if isinstance(value, bytes)}
@@ -148,6 +153,27 @@ def test_the_export_has_the_minimal_properties_for_responsible_ai(collection, tm
         *("rai:dataSocialImpact", "rai:hasSyntheticData", "prov:wasDerivedFrom", "prov:wasGeneratedBy"),
     }
     assert core | responsible <= described.keys() and all(described[key] for key in core | responsible)
+    assert described["rai:dataBiases"] == "On biases."
     role, uses = described["rai:dataUseCases"]
     assert uses == "On use_cases." and f"**Evaluative role.** {role}\n" in (folder / "README.md").read_text()
     assert "written by models" in role
+
+
+def test_findings_take_out_captions_of_their_own_split(tmp_path):
+    write_jsonl(tmp_path / "findings.jsonl", [{"split": "train", "id": "3"}, {"split": "test", "id": "7"}])
+    assert [row["desc_id"] for row in without(ROWS, [str(tmp_path / "findings.jsonl")])] == [7, 5]
+
+
+def test_splits_and_licences_have_names_that_the_hub_knows(collection, tmp_path):
+    rows = collection.splits["train"]
+    licensed = Collection({**ABOUT, "licence": "Ours-1"}, {"val-1": rows, "val_1": []})
+    head = (written("hugging-face", tmp_path / "set", licensed) / "README.md").read_text()
+    assert "license: other\nlicense_name: Ours-1\n" in head and split_name("tést-1") == "t_st_1"
+    with refused("val-1", "val_1"):
+        written("hugging-face", tmp_path / "set", Collection(ABOUT, {"val-1": rows, "val_1": rows}))
+
+
+def test_given_annotations_name_no_models(tmp_path):
+    about = export_facts(load(coarse_only(tmp_path)), "mine", "hugging-face")["about"]
+    assert about["models"] == {} and about["prompts"] is None
+    assert export_facts(load(KITCHEN), "kitchen", "hugging-face")["about"]["models"]

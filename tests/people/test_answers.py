@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import browser
-from people.answered import STUDY, answer_file, study
+from people.answered import STUDY, annotations, answer_file, study
 from refusals import said
 
 from verified.__main__ import main
@@ -22,7 +22,7 @@ from verified.people.pages import STUDY as STUDY_PAGE
 from verified.people.pages import write_pages
 from verified.people.sample import assign
 from verified.people.study.aggregate import summarise
-from verified.people.study.sample import pages
+from verified.people.study.sample import pages, plan
 
 NAN = float("nan")
 KEY = study()
@@ -68,6 +68,15 @@ def test_each_item_goes_to_different_people_and_nobody_gets_more_than_the_most()
     assert [len(share) for share in shares] == [4, 4, 4, 3, 3, 3]
     assert all(len({*share}) == len(share) for share in shares)
     assert Counter(number for share in shares for number in share) == dict.fromkeys(range(1, 8), 3)
+    assert len({tuple(map(sorted(share).index, share)) for share in shares[:3:2]}) > 1, "an order for each person"
+
+
+def test_each_data_set_has_a_draw_of_its_own():
+    drawn = [
+        {row["desc_id"] for row in plan(dataset, "D", annotations(60, 70), 50, 30, 3, 1)["questions"]}
+        for dataset in "ab"
+    ]
+    assert drawn[0] != drawn[1] and len(drawn[0]) == len(drawn[1]) == 100
 
 
 def test_who_does_not_answer_is_named_and_blocks_only_what_then_has_too_few_grades(tmp_path, capsys):

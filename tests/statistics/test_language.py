@@ -23,6 +23,8 @@ def test_one_sentence_counted_by_hand(tagger):
 def test_repeated_captions_weigh_as_often_as_they_stand(tagger):
     result = measure([*["The boy throws a red ball."] * 3, "A dog is running."], tagger)
     assert result == {"captions": 4, "vocab": 10, "words": 5.5, "nouns": 1.75, "verbs": 1, "adjectives": 0.75}
+    lists = [tally(texts, tagger) for texts in (["The boy throws a red ball."] * 3, ["A dog is running."])]
+    assert averages(lists) == result, "a list weighs by its captions"
 
 
 def test_several_processes_count_the_same(tagger, monkeypatch):

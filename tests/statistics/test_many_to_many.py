@@ -25,13 +25,14 @@ def test_classes_and_instances_with_their_videos(embeddings):
         ("a ball is moving", "v2"),
         ("a ball moves", "v1"),
         ("a star circles", "v1"),
-        ("a box grows", "v1"),
+        *[("a box grows", "v1")] * 3,
     ]
     rows = [{"desc_id": i, "video": video, "cog_desc": text} for i, (text, video) in enumerate(captions)]
     result = many_to_many(rows, "cog_desc", embeddings, 0.01, 2)
-    assert (result["classes"], result["instances"], result["classes_over_videos"]) == (2, 5, 1)
-    assert (result["captions"], result["distinct"]) == (6, 4)
+    assert (result["classes"], result["instances"], result["classes_over_videos"]) == (2, 7, 1)
+    assert (result["captions"], result["distinct"]) == (8, 4)
     assert result["members"] == [
+        {"size": 4, "videos": 1, "captions": [{"caption": "a box grows", "desc_id": [0, 5, 6, 7]}]},
         {
             "size": 3,
             "videos": 2,
@@ -40,7 +41,6 @@ def test_classes_and_instances_with_their_videos(embeddings):
                 {"caption": "a ball is moving", "desc_id": [2]},
             ],
         },
-        {"size": 2, "videos": 1, "captions": [{"caption": "a box grows", "desc_id": [0, 5]}]},
     ]
 
 

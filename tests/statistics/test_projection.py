@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from given import fig
 
-from verified.statistics.clustering import nearest_distances, projection, unit
+from verified.statistics.clustering import coordinates, nearest_distances, projection, unit
 from verified.statistics.embeddings import Embeddings, write_embeddings
 
 COARSE = ["a ball moves", "a box grows", "a star circles"]
@@ -29,7 +29,9 @@ def test_instances_of_coarse_classes_are_placed_before_and_after(annotations):
     result = projection(rows, embeddings, 0.01, 5, seed=1)
     assert (result["classes"], result["instances"], result["fine_classes"], result["fine_instances"]) == (2, 10, 0, 0)
     assert [point["class"] for point in result["points"]] == [0] * 5 + [1] * 5
-    assert all(len(point["cog"]) == len(point["fig"]) == 2 for point in result["points"])
+    for name, key in (("cog", "cog_desc"), ("fig", "fig_desc")):
+        placed = coordinates([row[key] for row in rows[:10]], embeddings, 1)
+        assert [point[name] for point in result["points"]] == placed and len(placed[0]) == 2
     assert result == projection(rows, embeddings, 0.01, 5, seed=1)
 
 

@@ -13,15 +13,16 @@ def row(score: float, start: float = 0.0, end: float = 5.0, kind: str | None = N
 
 def test_scores_by_type_and_overall():
     result = confidence(
-        [row(1.0, kind="statics"), row(2.0, kind="statics"), row(0.0, kind="statics"), row(-0.6, kind="dynamics")]
+        [row(1.0, kind="statics"), row(1.9, kind="statics"), row(0.0, kind="statics"), row(-0.6, kind="dynamics")]
     )
-    assert (result["statics_count"], result["statics_confidence"]) == (3, 1.0)
+    assert (result["statics_count"], result["statics_confidence"]) == (3, pytest.approx(2.9 / 3))
     assert (result["dynamics_count"], result["dynamics_confidence"]) == (1, -0.6)
-    assert result["total_confidence"] == pytest.approx(0.6) and result["span_seconds"] == 5.0
+    assert result["total_confidence"] == pytest.approx(0.575) and result["span_seconds"] == 5.0
     scores = result["scores"]
     assert scores["edges"] == [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0]
     assert scores["total"]["counts"] == [1, 0, 1, 0, 1, 1] and scores["total"]["positive"] == 0.5
     assert sum(scores["types"]["dynamics"]["counts"]) == 1
+    assert scores["total"]["deviation"] == pytest.approx(np.std([1.0, 1.9, 0.0, -0.6]))
 
 
 def test_spans_past_the_end_count_as_they_stand_and_clamped():

@@ -7,7 +7,15 @@ import pytest
 from shown_settings import shown_settings
 
 from verified.benchmark.vcmr.results import PerQuery
-from verified.statistics.validity import cut_recall, false_captions, recall_difference, review_gain
+from verified.statistics.validity import (
+    cut_recall,
+    evaluator_auroc,
+    false_captions,
+    many_to_many_ratio,
+    proposed_recall,
+    recall_difference,
+    review_gain,
+)
 from verified.tables.added.validity import validity_table
 from verified.tables.collect import Collection
 
@@ -36,7 +44,7 @@ def test_cuts_count_where_the_limit_of_segments_drops_none():
     events = [{"desc_id": n, "start": start, "end": end} for n, (start, end) in enumerate([(0, 4), (4, 9), (9, 10)])]
     index = [
         {"desc_id": n, "keyframes": [{"segment": edges} for edges in of]}
-        for n, of in enumerate([[(0, 1.1), (1.1, 4)], [(4, 6), (6, 9)], [(9, 10)]])
+        for n, of in enumerate([[(0, 1.125), (1.125, 4)], [(4, 6), (6, 9)], [(9, 10)]])
     ]
     recall = cut_recall([{"video": "v", "cuts": [1.0, 3.0, 4.0, 6.0, 8.0], "events": events}], index, 3, 8)
     assert (recall["value"], recall["units"]) == (0.5, 4)
@@ -66,12 +74,26 @@ def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
 
 
 def test_a_review_that_begins_with_the_lowest_scores_finds_so_many_of_the_false_captions():
-    scores = [candidate(i, "statics", 0) for i in range(20)]
-    corrupted = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in (0, 1, 4, 19)]
+    scores = [candidate(i, "statics", 0) for i in range(18)]
+    corrupted = [{"desc_id": i, "type": "statics", "candidate": 0, "kind": "static"} for i in (0, 1, 4, 17)]
     highest = [
-        {"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0", "fig_desc_score": i} for i in range(20)
+        {"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0", "fig_desc_score": i} for i in range(18)
     ]
     highest[2] |= {"fig_desc": "what somebody wrote"}  # no candidate, and not false
     rows = review_gain(scores, corrupted, highest)
-    assert [row["value"] for row in rows] == [0.5, 0.75, 0.75] and rows[0]["units"] == 4
-    assert "10%" in rows[0]["check"] and false_captions(scores, corrupted, {"chosen": highest})[3]["units"] == 19
+    assert [row["value"] for row in rows] == [0.5, 0.5, 0.75] and rows[0]["units"] == 4
+    assert "10%" in rows[0]["check"] and false_captions(scores, corrupted, {"chosen": highest})[3]["units"] == 17
+
+
+def test_aims_and_thresholds_are_those_of_each_check():
+    scores = [candidate(i, kind, n) for i in range(9) for kind in ("statics", "dynamics") for n in range(3)]
+    corrupted = [{"desc_id": i, "type": "statics", "candidate": i % 2, "kind": "static"} for i in range(9)]
+    corrupted += [{"desc_id": i, "type": "dynamics", "candidate": 2, "kind": "dynamic"} for i in range(9)]
+    rows = evaluator_auroc(scores, corrupted, 99, 1)
+    assert [(row["aim"], row["met"], row["units"]) for row in rows] == [(">= 0.92", False, 27), (">= 0.9", False, 27)]
+    assert rows[1]["value"] == 0.0 < rows[0]["value"]
+    events = [{"start": 0.0, "end": 4.0}, {"start": 4.0, "end": 9.0}]
+    recall = proposed_recall([{"video": "v", "events": events}], [{"video": "v", "scenes": [[0.0, 2.0], [7.0, 9.0]]}])
+    assert (recall["value"], recall["units"]) == (0.5, 2), "a tIoU of exactly 0.5 is enough"
+    ratio = many_to_many_ratio({"cog": {"instances": 40}, "fig": {"instances": 3}})
+    assert (ratio["value"], ratio["units"], ratio["met"]) == (0.075, 40, True)

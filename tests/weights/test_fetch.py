@@ -15,11 +15,12 @@ from refusals import refused
 from verified.config import load
 from verified.config.generation import Generation
 from verified.config.weights import Weights
-from verified.weights.fetch import fetch_model
+from verified.weights.fetch import fetch_model, size_of
 from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
 from verified.weights.records import Wanted, locate_models, pin_models, source_of
 from verified.weights.umt import fetch_umt
+from verified.weights.wanted import agreement_records, role_records, text_records, video_records
 
 LARGE = bytes(range(256)) * 400
 FILES = {"config.json": b"{}", "model.safetensors": LARGE, "pytorch_model.bin": LARGE, "README.md": b"x"}
@@ -44,7 +45,10 @@ def test_the_first_fetch_locks_and_the_lock_binds(hub, weights):
     assert record["commit"] == first and set(record["files"]) == {"config.json", "model.safetensors"}
     assert Path(record["folder"], "model.safetensors").read_bytes() == LARGE
     assert read_lock(weights.lock)["models"]["org/model"]["commit"] == first
-    hub.publish("org/model", {**FILES, "config.json": b'{"newer": true}'})
+    newer = hub.publish("org/model", {**FILES, "config.json": b'{"newer": true}'})
+    old, new = (Wanted("org/model", commit) for commit in (first, newer))
+    assert [fetch_model(wanted, weights)["commit"] for wanted in (old, new)] == [first, newer]
+    assert set(read_lock(weights.lock)["models"]) == {"org/model", f"org/model@{first}", f"org/model@{newer}"}
     before = len(hub.asked)
     assert fetch_model(MODEL, weights) == record
     assert len(hub.asked) == before, "what is locked and at hand needs no network"
@@ -111,6 +115,13 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     assert pin_models(generation, weights.lock).llm.revision == record["commit"]
     assert source_of("org/model", "", [file]) == (str(folder), record["commit"])
     assert source_of("small-resnet", "", []) == ("small-resnet", "")
+    (folder / "config.json").write_bytes(b"{}")
+    (tmp_path / "hub/org/model-2").mkdir()
+    (tmp_path / "hub/org/model-2/model.safetensors").write_bytes(LARGE[::-1])
+    local = weights.model_copy(update={"hub": str(tmp_path / "hub"), "lock": str(tmp_path / "lock-2.json")})
+    commits = {fetch_model(wanted, local)["commit"] for wanted in (Wanted("org/model-2"), MODEL)}
+    assert record["commit"] not in commits and len(commits) == 2, "other files, or other bytes of the same size"
+    assert set(read_lock(local.lock)["models"]) == {"org/model", "org/model-2"} and size_of(MODEL, local) == 102402
     with refused("other/model", "verified fetch"):
         source_of("other/model", "", [file])
 
@@ -119,7 +130,10 @@ def test_jobs_load_the_locked_commit_and_nothing_else(tmp_path, weights):
     "names, needed",
     [
         (["model.safetensors", "pytorch_model.bin", "tf_model.h5", "README.md"], ["model.safetensors"]),
-        (["pytorch_model.bin", "flax_model.msgpack", "vocab.json"], ["pytorch_model.bin", "vocab.json"]),
+        (
+            ["pytorch_model.bin", "optimizer.bin", "flax_model.msgpack", "vocab.json"],
+            ["pytorch_model.bin", "vocab.json"],
+        ),
         (
             ["model-00001-of-00002.safetensors", "consolidated.safetensors", "onnx/model.onnx", "tokenizer.model"],
             ["model-00001-of-00002.safetensors", "tokenizer.model"],
@@ -137,6 +151,7 @@ def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
     evaluator = load({**base, "evaluator": {"umt_file": str(tmp_path / "umt" / "l.pth"), "umt_url": url}}).evaluator
     fetched = fetch_umt(evaluator, weights.lock, pause=0.01)
     assert Path(evaluator.umt_file).read_bytes() == LARGE and fetched["bytes"] == len(LARGE)
+    assert set(read_lock(weights.lock)["files"]) == {url}
     Path(evaluator.umt_file).unlink()
     hub.lies["l16_25m.pth"] = LARGE[:-1] + b"!"
     with refused("lock.json", remedy=True):
@@ -147,3 +162,22 @@ def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
     other = evaluator.model_copy(update={"umt_sha256": "0" * 64})
     with refused("evaluator.umt_sha256", remedy=True):
         fetch_umt(other, weights.lock)
+
+
+def test_each_model_has_the_record_of_its_own_revision():
+    features = {"video_backbone": "o/see", "video_revision": "v", "text_encoder": "o/read", "text_revision": "t"}
+    annotations = {"choose_by": "agreement", "joint_encoder": "o/join", "joint_revision": "j"}
+    roles = {role: {"engine": "vllm", "model": f"o/{role}"} for role in ("llm", "image_lmm")}
+    settings = load(
+        {
+            "name": "mine",
+            "datasets": {"d": {"title": "d", "source": {"kind": "demo"}}},
+            "features": features,
+            "annotations": annotations,
+            "generation": roles,
+        }
+    )
+    found = video_records(settings) + text_records(settings) + agreement_records(settings)
+    found += role_records(settings, "llm", "image_lmm")
+    names = ("o--see@v", "o--read@t", "o--join@j", "o--image_lmm", "o--llm")
+    assert [Path(file).stem for file in found] == [*names]
