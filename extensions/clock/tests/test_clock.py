@@ -18,7 +18,7 @@ from verified_clock.verdict import CANNOT, COUNTS, IGNORES, KEEPS, KEEPS_EVEN, S
 
 NANO = yaml.safe_load((PROJECT / "config/nano.yaml").read_text(encoding="utf-8"))
 KINDS = {  # verdict → answer from the second t, the frame n and the number of frames
-    KEEPS: (lambda t, n, frames: t, lambda t, n, frames: t + 0.4),
+    KEEPS: (lambda t, n, frames: t, lambda t, n, frames: t + 0.75),
     KEEPS_EVEN: (lambda t, n, frames: DURATION * n / frames,),
     COUNTS: (lambda t, n, frames: n, lambda t, n, frames: n + 1),
     IGNORES: (lambda t, n, frames: n / 2, lambda t, n, frames: n / 24),

@@ -8,6 +8,7 @@ from brightness import bright_between, brightness_session
 from refusals import refused
 
 from verified.benchmark.lists import NO_VIDEO
+from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.results import read_metrics
 from verified.benchmark.vcmr.submission import read_submission
 from verified.config import load
@@ -16,7 +17,7 @@ from verified.io.hdf5 import FeatureFile
 from verified_field.config import Rows
 from verified_field.dense import dense_lists, write_embedded
 from verified_field.dense import test_dense as rank_dense
-from verified_field.embedded import window_scores, windows
+from verified_field.embedded import piece_calls, pieces, window_scores, windows
 
 SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3, nms_threshold=0.6)
 
@@ -29,6 +30,9 @@ def test_windows_are_all_runs_of_the_lengths_that_spans_allow():
     assert windows(3, 1.0, SPANS).tolist() == [[0, 1], [1, 2], [2, 3], [0, 2], [1, 3], [0, 3]]
     assert windows(4, 2.0, SPANS).tolist() == [[0, 1], [1, 2], [2, 3], [3, 4], [0, 2], [1, 3], [2, 4]]
     assert windows(2, 1.0, SPANS.model_copy(update={"min_pred_clips": 4, "max_pred_clips": 9})).tolist() == [[0, 2]]
+    longer = SPANS.model_copy(update={"clip_seconds": 2.0, "max_pred_clips": 2})
+    assert windows(4, 1.0, longer).tolist() == [[0, 2], [1, 3], [2, 4], [0, 3], [1, 4], [0, 4]]
+    assert pieces(5.5, 2.0) == [(0, 2), (2, 4), (4, 5.5)] and len(pieces(4.0, 2.0)) == 2
 
 
 def test_scores_are_cosines_of_mean_vectors():
@@ -61,7 +65,9 @@ def test_a_planted_moment_is_found_and_lists_hold_no_overlaps():
         for query in range(5):
             kept = found.video[query] != NO_VIDEO
             spans = np.column_stack([found.video[query], found.start[query], found.end[query]])[kept]
-            assert len(np.unique(spans, axis=0)) == len(spans)
+            start, end = spans[:, 1], spans[:, 2]
+            met = tiou(start[:, None], end[:, None], start, end) * (spans[:, :1] == spans[:, 0])
+            assert (met[~np.eye(len(spans), dtype=bool)] <= SPANS.nms_threshold).all()
     assert (lists.svmr.video[(lists.svmr.video != NO_VIDEO)] == np.repeat(own, lists.svmr.counts())).all()
 
 
@@ -87,6 +93,8 @@ def test_vectors_are_written_once_and_rank_a_split(tmp_path, shows):
         counts = write_embedded(videos, session.settings.embed, session, tmp_path / "vectors.h5")
         assert counts == {"videos": 3, "pieces": 18, "without_vector": 0}
         assert FeatureFile(tmp_path / "vectors.h5")["v0"].shape == (6, 2)
+        calls = piece_calls(videos, session.settings.embed, session)
+        assert {call.request.slots["kind"] for _, call in calls} == {"clip" if shows else "frame"}
     outputs = tuple(str(tmp_path / name) for name in ("submission.json.gz", "metrics.json", "per_query.npz"))
     facts = {
         "model": "dense",

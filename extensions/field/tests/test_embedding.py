@@ -11,7 +11,7 @@ from verified.config.generation import Generation
 from verified.lmm.ledger import Ledger
 from verified.lmm.session import Session
 from verified.lmm.tasks.embedding import EMBEDDING, read_vector, vector_of, vector_text
-from verified_field.embedding import embed_texts, shown_call, stack
+from verified_field.embedding import embed_texts, shown_call, stack, text_calls
 
 GREY = np.full((1, 32, 48, 3), 128, np.uint8)
 
@@ -56,6 +56,8 @@ def test_texts_are_asked_once_with_their_form_and_whatever_the_seed(tmp_path):
         vectors, _ = asked(generation, ["a ball", "a box", "a ball"])
         assert vectors == pytest.approx(np.tile([0.6, 0.8], (3, 1)), abs=1e-3)
         asked(generation, ["a box"], seed=7)
+        with Session(generation, 0, (EMBEDDING,)) as session:
+            assert [call.request.prompt for call in text_calls(["a ball"], session, query=False)] == ["a ball"]
         assert sorted(body["input"] for body in served.bodies) == ["query: a ball", "query: a box"]
         assert served.bodies[0] | {"input": ""} == {
             "model": "vector-1",
@@ -73,8 +75,10 @@ def test_pictures_and_clips_go_as_a_chat_to_a_server_of_vllm(tmp_path):
         generation = served_by(tmp_path, served.url, video_input="frames", api_slots=1, **instructions)
         clips = [(GREY, "one"), (np.repeat(GREY, 3, axis=0), "three"), (GREY, "one")]
         _, seen = asked(generation, ["a ball"], clips)
-    assert len(served.bodies) == 3 and np.array_equal(seen[0], seen[2])
-    text, frame, clip = served.bodies
+        other = {**instructions, "instruction": "Look."}
+        asked(served_by(tmp_path, served.url, video_input="frames", api_slots=1, **other), ["a ball"], clips[:1])
+    assert len(served.bodies) == 4 and np.array_equal(seen[0], seen[2])
+    text, frame, clip, _ = served.bodies
     for body, instruction in ((text, "Find."), (frame, "Show."), (clip, "Show.")):
         system, user, assistant = body["messages"]
         assert system == {"role": "system", "content": [{"type": "text", "text": instruction}]}

@@ -28,7 +28,7 @@ def collection():
 
 def test_webdataset_reads_the_shards(collection, tmp_path):
     webdataset = pytest.importorskip("webdataset", reason="the library webdataset is not installed")
-    folder = written("webdataset", tmp_path / "set", collection, shard_captions=2)
+    folder = written("webdataset", tmp_path / "set", collection, shard_captions=3)
     shards = sorted(str(path) for path in folder.glob("train-*.tar"))
     assert len(shards) == 2 and not list(folder.glob("test-*.tar"))
     samples = list(webdataset.WebDataset(shards, shardshuffle=False, empty_check=False).decode())
@@ -88,7 +88,7 @@ def test_qvhighlights_form_has_all_windows_of_a_query_and_what_its_codes_learn_s
 def test_fiftyone_s_labels_are_those_of_its_documentation(collection, tmp_path):
     folder = written("fiftyone", tmp_path, collection)
     (video, moments), *others = read_json(folder / "train.json")["labels"].items()
-    assert (video, others) == ("a b/50%", []) and [one["attributes"]["caption_id"] for one in moments] == [7, 3, 8]
+    assert (video, others) == ("a b/50%", []) and [one["attributes"]["caption_id"] for one in moments] == [7, 3, 8, 9]
     assert moments[0] == {"label": HOSTILE, "timestamps": [0.1, 2.3000000000000003], "attributes": {"caption_id": 7}}
     assert read_json(folder / "held-out.json")["labels"]["clip-2"][0]["timestamps"] == [0, 9.75]
 
@@ -106,7 +106,7 @@ def test_tvr_s_form_is_the_ground_truth_of_the_evaluator(collection, tmp_path, c
     (tmp_path / "found.json").write_text(json.dumps({"video2idx": video2idx["train"], "VCMR": vcmr}))
     assert main(["evaluate", str(folder / "train.jsonl"), str(tmp_path / "found.json"), "--json"]) == 0
     assert "100.0" in capsys.readouterr().out
-    assert [row["desc_id"] for row in truth] == [7, 3, 8]
+    assert [row["desc_id"] for row in truth] == [7, 3, 8, 9]
 
 
 def test_tvr_s_numbers_of_videos_are_those_of_a_run_s_submissions(tmp_path):
@@ -125,4 +125,4 @@ def test_activitynet_captions_form_is_read_back(collection, tmp_path):
     assert [(row["video"], row["time"], row["cog_desc"]) for row in rows] == [
         (row["video"], [row["start"], row["end"]], row["fig_desc"]) for row in collection.splits["train"]
     ]
-    assert json.loads(path.read_text(encoding="utf-8"))["a b/50%"]["caption_ids"] == [7, 3, 8]
+    assert json.loads(path.read_text(encoding="utf-8"))["a b/50%"]["caption_ids"] == [7, 3, 8, 9]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,13 +12,17 @@ from refusals import refused
 
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.data import Moments
+from verified.benchmark.vcmr.results import SETTINGS
 from verified.benchmark.vcmr.submission import write_submission
+from verified.config import load
 from verified.config.generation import Generation
 from verified.demo.source import write_video
 from verified.lmm.session import Session
 from verified.lmm.tasks import structured_form
 from verified_field.config import Grounder, Reranker
-from verified_field.grounding import ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
+from verified_field.grounding import costs, ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
+from verified_field.runs import first_stage as first_stage_of
+from verified_field.runs import follow_facts
 from verified_field.tasks import GRADE, GROUND, moments_of, read_grade, read_moments
 
 
@@ -180,6 +185,23 @@ def test_any_submission_is_a_first_stage(tmp_path):
 )
 def test_grades_are_read_from_json_and_from_words(text, grade):
     assert read_grade({}, text, 1, False).sections == {"grade": grade}
+    assert read_grade({}, "between 3 and 8", 1, False).missing
+
+
+def test_equal_calls_cost_once_and_the_settings_of_a_row_decide_it():
+    outcome = SimpleNamespace(key="k", attempts=2, tokens_in=6, tokens_out=4, cost=1.5, status="error")
+    spent = {"calls": 0.5, "tokens_in": 1.5, "tokens_out": 1.0, "money": 0.375}
+    assert costs([outcome, outcome], 4) == {"per_query": spent, "without_answer": 1}
+    assert [first_stage_of(name) for name in ("xml-grounded-reranked", "dense", "xml-grounded")] == [
+        "xml",
+        "dense",
+        "xml",
+    ]
+    run = SimpleNamespace(dataset="d", first="xml", trained_on="fig", tested_on="fig", seed="7")
+    base = {"name": "m", "datasets": {"d": {"title": "D", "source": {"kind": "demo"}}}}
+    changes = ({}, {"seed": 5}, {"field": {"grounder": {"frames": 9}}}, {"field": {"reranker": {"frames": 9}}})
+    facts = [follow_facts(load({**base, **change}), "grounder", run) for change in changes]
+    assert len({each[SETTINGS] for each in facts}) == 3, "the re-ranker decides nothing here"
 
 
 @pytest.mark.parametrize("task", [GROUND, GRADE], ids=lambda task: task.name)

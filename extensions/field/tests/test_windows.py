@@ -67,6 +67,8 @@ def test_a_comparison_reads_the_form():
     first = answers.values["R1@0.5"] == 1
     assert (answers.ranks[first] == 1).all() and (answers.ranks[~first] > 1).all()
     assert len(truth.queries()) == len(answers.first) == 40
+    listed = {str(row["qid"]): tuple(row["pred_relevant_windows"][0][:2]) for row in read_jsonl(SUBMISSION)}
+    assert form_of(TRUTH, SUBMISSION).first_spans(SUBMISSION, listed) == listed
     with pytest.raises(InputError):
         truth.answers(SUBMISSION, 0.5)
 
@@ -129,6 +131,9 @@ def test_windows_that_the_official_evaluator_counts_as_hits_are_noted(tmp_path):
     truth = written(tmp_path / "truth.jsonl", WINDOWS)
     notes = evaluate_files(truth, windows(tmp_path / "s.jsonl", [[30.4, 24.3, 1]], [[0.0, 6.9, 1]])).notes
     assert any("divides 0 by 0" in note and note.endswith("qid 1") for note in notes)
+    for count in (10, 11):
+        lists = windows(tmp_path / "s.jsonl", [[n, n + 1, 1] for n in range(count)], [[0.0, 6.9, 1]])
+        assert any("more than 10 windows" in note for note in evaluate_files(truth, lists).notes) == (count > 10)
 
 
 @pytest.mark.parametrize("clips", [{}, {"relevant_clip_ids": [24, 25]}, {"relevant_clip_ids": []}])

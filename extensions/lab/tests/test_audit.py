@@ -47,7 +47,7 @@ def test_spans_outside_their_video_are_found_with_what_is_left_of_them():
 def test_the_same_words_about_one_span_are_repeated_and_about_two_ambiguous():
     rows = [
         query(1, "a", 0, 5, "a dog runs"),
-        query(2, "a", 0.5, 5, "A dog runs."),
+        query(2, "a", 2.5, 5, "A dog runs."),
         query(3, "a", 9, 12, "a dog runs"),
         query(4, "a", 9, 12, "a cat sleeps"),
         query(5, "b", 0, 5, "a dog runs"),
@@ -69,7 +69,7 @@ def test_a_small_distance_of_vectors_counts_as_the_same_said():
 def test_grounders_that_agree_on_another_span_are_held_against_the_annotation():
     rows = [query(1, "a", 0, 5, "x"), query(2, "a", 10, 15, "x"), query(3, "a", 0, 5, "x"), query(4, "a", 0, 5, "x")]
     spans = {
-        "1": [(10, 15), (10.5, 15), (10, 16), (0, 5), (10, 15)],  # four of five agree on another span
+        "1": [(10, 15), (10.5, 15), (11, 16), (0, 5), (10, 15)],  # four of five agree on another span
         "2": [(10, 15)] * 5,
         "3": [(10, 15), (0, 2), (5, 7), (12, 18), (2, 4)],  # no consensus
         "4": [(10, 15)] * 2,  # too few answers
@@ -78,7 +78,7 @@ def test_grounders_that_agree_on_another_span_are_held_against_the_annotation():
         f"run {n}": {("test", name): given[n] for name, given in spans.items() if n < len(given)} for n in range(5)
     }
     (found,) = disagreement(rows, answers, SETTINGS)
-    assert found.id == "1" and found.time == (10.0, 15.0) and found.doubt == pytest.approx(0.8)
+    assert found.id == "1" and found.time == (10.25, 15.0) and found.doubt == pytest.approx(0.8)
     annotators = [Audited("test", "1", "a", ((0, 5), (10, 15)), "x", 20.0)]
     assert not list(disagreement(annotators, answers, SETTINGS)), "one of the annotators agrees"
 
@@ -133,6 +133,7 @@ def test_the_command_counts_and_writes_what_is_clean(tmp_path, capsys):
 def test_pages_show_findings_and_proposed_spans(tmp_path):
     found = [
         Finding("test", "2", "outside", "ends 0.40 s after the video"),
+        Finding("test", "2", "repeated", "query 7", 0.3),
         Finding("test", "4", "disagreement", "3 of 3 grounders", 0.8, (1.5, 2.5)),
         Finding("test", "99", "ambiguous", "query 2"),
     ]

@@ -23,7 +23,7 @@ TEXTS = {
     "form/speaks_of_camera": ("The camera follows a dog that digs.", "A dog digs a camera out of the sand."),
     "form/speaks_of_video": ("A dog digs until the clip ends.", "A dog digs up a paper clip."),
     "form/cut": ("A dog digs a hole beneath the", "A dog digs a hole and then another."),
-    "form/no_common_word": ("Ein brauner Hund gräbt ein tiefes Loch.", "Brown dog digs deep hole under apple tree."),
+    "form/no_common_word": ("Ein brauner Hund gräbt zwei Löcher.", "Brown dog digs deep hole under apple tree."),
     "form/other_lint": ("“A dog digs a hole.”", "A dog digs a hole, “a grave”."),
     "types/things_only": ("A spotted dog digs a muddy hole.", "A spotted dog is barking as it digs a hole."),
     "types/actions_only": ("A dog digs a hole and barks loudly.", "A dog digs a hole and wears it."),

@@ -66,6 +66,8 @@ def test_moments_are_found_by_what_they_are_and_measured_on_both(tmp_path):
     gap = rows["XML VR r1, gain over coarse"][4]
     assert gap.value == pytest.approx(25) and gap.low < 25 < gap.high and gap.trainings == 2
     assert "other" not in {row[0] for row in table.rows}
+    write_fig(tmp_path / "test.jsonl", [fig(1, fig_desc="the first"), fig(2, fig_desc="the same moment")])
+    assert [row["fig_desc"] for row in read_release(tmp_path).rows.values()] == ["the first"]
 
 
 def test_the_command_writes_a_table(tmp_path, capsys):

@@ -65,7 +65,8 @@ def test_reviewers_who_differ_are_a_conflict_and_a_majority_wins():
     two = decision(1, "accept"), decision(1, "reject", "bob", reason="wrong")
     found = found_of(*two)
     assert found["conflicts"] == [1] and not found["outcomes"] and states(found) == ["open conflict"] * 2
-    found = found_of(*two, decision(1, "accept", "eve"))
+    found = found_of(*two, decision(1, "accept", "eve", when=5))
+    assert found["outcomes"][1]["when"] == "2026-01-01T00:00:05Z"
     assert found["conflicts"] == [1] and found["outcomes"][1]["reviewers"] == ["ann", "eve"]
     assert states(found) == ["applied", "outvoted", "applied"]
 
@@ -108,6 +109,8 @@ def test_decisions_are_in_the_annotations_with_reviewer_and_time(tmp_path):
         "left-out": 2,
         "kept": 3,
     }
+    as_coarse = found_of(decision(7, "edit", text="C 7."))["outcomes"]
+    assert select_reviewed(rows[6:7], GROUPS, as_coarse, None)[0][0]["fig_desc_type"] == "coarse"
     types = {row["desc_id"]: row["fig_desc_type"] for row in given}
     counted = count(MOMENTS, GROUPS, ["test"], types, left_out)
     assert counted["annotated"] == 6 and counted["without"] == {"below-min-score": 1, "rejected": 1}
@@ -144,7 +147,7 @@ def test_drawn_moments_are_added_once_and_can_be_taken_back():
     text = {"text": "a dog comes in"}
     one = decision(1, "draw", time=[4.0, 6.0], **text)
     same = decision(1, "draw", "bob", time=[4.0, 5.9], when=1, **text)
-    other = decision(1, "draw", "eve", time=[4.0, 5.5], when=2, text="an animal")
+    other = decision(1, "draw", "eve", time=[4.0, 5.0], when=2, text="an animal")
     elsewhere = decision(1, "draw", time=[7.0, 8.0], text="it leaves", when=3)
     found = found_of(one, same, other, elsewhere, decision(1, "accept", "bob"))
     assert states(found) == ["applied", "applied", "outvoted", "applied", "applied"]
@@ -175,6 +178,10 @@ def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
     found = adjudicate(given, inserted, candidates_by_moment(inserted, scores))
     assert {n: outcome["decision"] for n, outcome in found["outcomes"].items()} == {2: "accept", 3: "edit"}
     assert found["decisions"][0]["shown_as"] == 1
+    twins[1]["caption"] = twins[0]["caption"]
+    second = decision(2, "accept", moments=twins, caption="dynamics 2 of 1")
+    groups = candidates_by_moment(twins, [{**row, "desc_id": n} for n in (1, 2) for row in SCORES[:6]])
+    assert [*adjudicate([second], twins, groups)["outcomes"]] == [2], "of identical moments the one that was shown"
 
 
 MOVED, EDITED = ("accept", {"time": [0.5, 3.0]}), ("edit", {"text": "it falls fast"})
@@ -191,6 +198,7 @@ MERGED = [
     ((MOVED, FAR), [([0.5, 2.5], SHOWN)], True),
     ((MOVED, FAR_OFF), [([0.5, 2.5], SHOWN)], True),
     ((MOVED, REJECTED), [([0.5, 2.5], SHOWN)], True),
+    ([("accept", {"time": [1.0, end]}) for end in (2.0, 2.5, 8.9, 9.0)], [([0.5, 2.5], SHOWN)], True),
     ((EDITED, EDITED, MOVED), [([0.5, 3.0], "it falls fast")], False),
 ]
 
@@ -198,7 +206,7 @@ MERGED = [
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("decided, rows, conflict", MERGED)
 def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict, backwards):
-    people = [decision(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve"), decided)]
+    people = [decision(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve", "jim"), decided)]
     people = people[::-1] if backwards else people
     found = found_of(*people)
     written = select_reviewed(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]

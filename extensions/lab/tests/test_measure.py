@@ -18,6 +18,10 @@ def test_black_still_blurred_and_moving_pictures_are_distinguished():
     assert still["motion"] < 0.5 < moving["motion"] and blurred["motion"] > 0.5
     assert blurred["sharpness"] < 20 < min(moving["sharpness"], still["sharpness"])
     assert measure_frames(np.stack(board(1)))["motion"] is None
+    assert measure_frames(np.stack([*board(1), *board(2, blur=6.0)]))["sharpness"] < 20, "that of most frames"
+    spot = np.zeros((1, 100, 100, 3), np.uint8)
+    spot[:, :20, :15] = 255
+    assert measure_frames(spot)["black"] == 0, "three percent of it are not"
 
 
 def test_a_video_is_measured_moment_by_moment(tmp_path):
@@ -30,6 +34,10 @@ def test_a_video_is_measured_moment_by_moment(tmp_path):
     assert [row["black"] for row in rows] == [1.0, 0.0, 0.5] and [row["frames"] for row in rows] == [4, 4, 8]
     assert rows[0]["loudness"] < -80 and rows[1]["loudness"] == pytest.approx(-9.0, abs=0.2)
     assert [row["text"] for row in rows] == [None] * 3
+    for moment in moments[:2]:
+        earlier = PreviousOutput(tmp_path / "kept.jsonl", "same")
+        (row,) = measure_moments([moment], [video], Quality(), earlier)
+        assert row["black"] == rows[moment["desc_id"]]["black"], "not those of another span"
 
 
 def test_written_text_is_found_and_a_pattern_is_none(tmp_path):

@@ -34,6 +34,7 @@ def test_of_a_review_the_latest_decisions_count(tmp_path):
         decision(3, "accept", when=5),
         decision(3, "withdraw", when=6),
         decision(4, "flag", when=7),
+        decision(5, "edit", when=8, text="caption five"),
     ]
     write_jsonl(tmp_path / "decisions.jsonl", rows)
     found = {(one.desc_id, one.caption): one for one in read_judgements(tmp_path / "decisions.jsonl")}
@@ -41,6 +42,7 @@ def test_of_a_review_the_latest_decisions_count(tmp_path):
         (1, "caption 1"): True,
         (2, "caption 2"): False,
         (2, "other"): True,
+        (5, "caption 5"): False,
     }
     assert sorted(found[1, "caption 1"].grades) == [("ann", 1.0), ("bob", 0.0), ("eve", 1.0)]
 

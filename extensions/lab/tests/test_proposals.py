@@ -42,6 +42,7 @@ def test_scenes_are_captioned_and_become_a_moments_file_that_the_corpus_reads(re
     assert (tmp_path / "moments.csv").read_bytes() == (tmp_path / "again.csv").read_bytes() and again == counts
     with (tmp_path / "moments.csv").open(encoding="utf-8", newline="") as file:
         listed = list(csv.DictReader(file))
+    assert listed == sorted(listed, key=lambda row: (row["video"], float(row["start"])))
     by_split = {name: {row["video"] for row in listed if row["split"] == name} for name in ("train", "val", "test")}
     assert all(by_split.values()) and sum(map(len, by_split.values())) == counts["videos"]
     assert not by_split["train"] & by_split["val"] and not by_split["train"] & by_split["test"]

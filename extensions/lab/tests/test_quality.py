@@ -22,8 +22,6 @@ from verified_lab.quality.measure import measure_moments
 from verified_lab.quality.repeats import LEAST, repeated
 from verified_lab.quality.select import judge, said_within, spoken_share
 
-pytestmark = pytest.mark.slow
-
 GOOD = {"black": 0.0, "sharpness": 300.0, "motion": 4.0, "text": 0.0, "loudness": -20.0}
 SRT = "1\n00:00:00,500 --> 00:00:01,500\nGood evening.\n\n2\n00:00:03,000 --> 00:00:03,500\n[music]\n"
 
@@ -51,6 +49,8 @@ def test_each_limit_has_its_reason_and_what_keeps_it_stays(quality, bad, reason)
     assert out["reason"] == reason and list(quality)[-1] in out["detail"]
     spoken = {"segments": [[0.0, 4.0, "yes"]]}
     assert judged(quality, spoken)["reason"] is None
+    on_the_limit = dict.fromkeys(bad, [*quality.values()][-1])
+    assert judged(quality, spoken, **on_the_limit)["reason"] is None
     assert judged({}, **bad)["reason"] is None
 
 
@@ -58,6 +58,7 @@ def test_speech_is_counted_once_where_segments_overlap():
     segments = [[0.0, 2.0, "one"], [1.0, 3.0, "two"], [9.0, 10.0, "three"]]
     assert spoken_share(segments, 0.0, 4.0) == 0.75 and spoken_share(segments, 4.0, 8.0) == 0.0
     assert said_within(segments, 0.0, 2.5) == "one two" and said_within(segments, 4.0, 9.0) == ""
+    assert said_within(segments, 1.5, 4.0) == "two", "by its middle"
     endless = said_within([(0.0, 1.0, "word " * 10**6)], 0.0, 1.0)
     assert 3990 < len(endless) <= 4000 and endless.endswith("word …")
 
@@ -83,6 +84,7 @@ def snakemake(values, *targets):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_a_run_leaves_out_what_is_black_before_any_call_and_counts_it(tmp_path, monkeypatch):
     """Of a moving clip that speaks, by subtitles, and one that is black for its first half."""
     monkeypatch.chdir(tmp_path)
@@ -127,9 +129,11 @@ def test_no_pair_above_the_least_share_is_overlooked():
         other = bits.copy()
         other[draw.choice(192, 11, replace=False)] ^= 1
         rows = [{"desc_id": n, "hash": np.packbits(one).tobytes().hex()} for n, one in enumerate((bits, other))]
-        assert repeated(rows, LEAST - 1e-9) == {1: (0, round(1 - 11 / 192, 4))}
+        assert repeated(rows[::-1], LEAST - 1e-9) == {1: (0, round(1 - 11 / 192, 4))}
+        assert repeated(rows, LEAST) == {}
 
 
+@pytest.mark.slow
 def test_a_copy_in_another_encoding_is_left_out_and_names_what_it_repeats(tmp_path):
     frames = board(32)
     write_film(tmp_path / "a.mkv", frames, None)

@@ -6,13 +6,17 @@ import shutil
 import pytest
 import yaml
 from running import NANO, digests, snakemake
+from shown_settings import shown_settings
 
 from verified.config import load
 from verified.demo.full_captions import describe, perturb, word
 from verified.demo.scenes import facts, make_scenes
 from verified.errors import InputError
+from verified.io.jsonl import write_json
+from verified.tables.collect import Collection
 from verified_sentinels.config import parts, shards_before
 from verified_sentinels.facts import check_limit, false_share, judge, measure, statements
+from verified_sentinels.table import tables
 
 PARTS = 5
 TARGET = "results/nano/sentinels/measures.json"
@@ -111,6 +115,24 @@ def test_swapped_captions_are_another_moments(truth):
     assert found["captions that another moment has as well"]["value"] == 0
 
 
+def test_two_false_facts_and_three_true_ones_are_enough_for_another_moment():
+    truth = {1: FACTS, 2: FACTS | {"colour": "blue", "shape": "star"}}
+    told = [{"caption": text} for text in ("Blue stars move", "Red stars move")]
+    rows = judge([{"desc_id": 1, "type": "statics", "part": "part-00", "candidates": told}], truth)
+    assert [(sorted(row["statements"]), row["another"]) for row in rows] == [
+        (["colour", "motion", "shape"], True),
+        (["colour", "motion", "shape"], False),
+    ]
+
+
+def test_shares_are_percent_in_the_table_and_numbers_are_not(tmp_path):
+    rows = [{"check": "a", "value": 0.25, "low": None, "share": True}, {"check": "b", "value": 3, "share": False}]
+    checked = {"dataset": "d", "checks": [{"high": None, "units": 8, "unit": "captions", **row} for row in rows]}
+    write_json(tmp_path / "measures.json", checked)
+    (table,) = tables(shown_settings({"d": "D"}), Collection([], []), [str(tmp_path / "measures.json")])
+    assert [*table.rows] == [("D", "a", 25.0, "8 captions"), ("D", "b", 3, "8 captions")]
+
+
 def test_one_answer_for_all_is_repeated(truth):
     one = caption(truth[1], random.Random(0))
     found = checks(truth, lambda key, place, rng: one if place % 2 else caption(truth[key], rng))
@@ -175,7 +197,7 @@ def test_intervals_cover_the_true_share(rate):
 
 def test_parts_are_spread_over_the_shards():
     nano = yaml.safe_load(NANO.read_text(encoding="utf-8"))
-    for shards, before in ((9, [0, 4, 9]), (2, [0, 1, 2]), (1, [0, 1])):
+    for shards, before in ((9, [0, 4, 9]), (3, [0, 2, 3]), (1, [0, 1])):
         settings = load({**nano, "sentinels": {"parts": 3}, "shards": shards})
         assert [len(shards_before(settings, part)) for part in parts(settings)] == before
 

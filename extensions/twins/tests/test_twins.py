@@ -4,16 +4,21 @@ import json
 
 import numpy as np
 import pytest
+from shown_settings import shown_settings
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr.submission import read_truth, write_submission
+from verified.config import load
 from verified.errors import InputError
-from verified.io.jsonl import write_jsonl
+from verified.io.jsonl import write_json, write_jsonl
 from verified.statistics.language import load_tagger
+from verified.tables.collect import Collection
 from verified_twins.accuracy import measure, preferences
 from verified_twins.config import KINDS
+from verified_twins.jobs import twin_submissions
 from verified_twins.sentences import negate, reverse, twins_of
+from verified_twins.table import tables
 
 ROWS = [
     {"desc_id": 1, "video": "a", "time": [0.0, 4.0], "duration": 10.0, "cog_desc": "a person opens the door"},
@@ -95,13 +100,13 @@ def pair(tmp_path):
     write_jsonl(truth, ROWS)
     true = submission(
         tmp_path / "true.json.gz",
-        [[(1, 0, 1), (0, 0, 4)], [(1, 2, 6)], [(0, 0, 1)]],
-        [[(0, 0, 4, 0.9), (0, 6, 9, 0.95)], [(1, 2, 5, 0.3)], [(0, 0, 1, 0.8)]],
+        [[(1, 0, 1), (0, 0, 4)], [(1, 2, 6)], [(0, 0, 1), (1, 0, 1), (0, 2, 3)]],
+        [[(0, 6, 9, 0.95), (0, 0, 4, 0.9), (0, 0, 3, 0.3)], [(1, 2, 5, 0.3)], [(0, 0, 1, 0.8)]],
     )
     twin = submission(
         tmp_path / "twin.json.gz",
         [[(0, 7, 9)], [(0, 0, 2), (0, 2, 3)], [(0, 5, 9)]],
-        [[(0, 0, 4, 0.4)], [(1, 2, 6, 0.5)], [(0, 0, 1, 0.9)]],
+        [[(0, 0, 4, 0.4)], [(1, 2, 4, 0.5)], [(0, 0, 1, 0.9)]],
     )
     return truth, true, twin
 
@@ -110,7 +115,7 @@ def test_the_preferred_twin_scores_and_ranks_higher(pair):
     path, true, twin = pair
     truth = read_truth(path)
     found = preferences(truth, true, twin, [1, 2, 3])
-    # 1: .9 over .4. 2: .3 below .5. 3: no list holds the moment, a tie.
+    # 1: .9 over .4. 2: .3 below .5, of a span at 0.5 exactly. 3: no list holds the moment, a tie.
     assert found["SVMR"].tolist() == [1.0, 0.0, 0.5]
     # 1: second below first. 2: first, and none in the other list. 3: first in both.
     assert found["VCMR"].tolist() == [0.0, 1.0, 0.5]
@@ -121,6 +126,25 @@ def test_the_preferred_twin_scores_and_ranks_higher(pair):
     assert measure(truth, [(true, twin), (twin, true)], [1, 2])["SVMR"]["value"] == 50
     with pytest.raises(InputError, match="no query"):
         measure(truth, [(true, twin)], [])
+
+
+def test_each_model_has_the_twins_of_its_own_trainings_in_a_row_of_its_own(tmp_path):
+    retrieval = {"models": ["xml", "reloclnet"], "seeds": [1], "training": {"reloclnet": {"seeds": [4, 5]}}}
+    source = {"title": "Demo", "source": {"kind": "demo"}}
+    settings = load(
+        {"name": "m", "datasets": {"d": source}, "retrieval": retrieval, "twins": {"kinds": ["statics", "negated"]}}
+    )
+    listed = [file.split("/")[-6:-2] for file in twin_submissions(settings, "d")]
+    assert listed == [
+        ["retrieval", model, "fig", f"seed-{seed}"]
+        for model, seeds in (("xml", (1,)), ("reloclnet", (4, 5)))
+        for _ in range(2)
+        for seed in seeds
+    ]
+    entry = {"queries": 9, "trainings": 2, "tasks": {"SVMR": {"value": 62.5, "low": None, "high": None}}}
+    write_json(tmp_path / "accuracy.json", {"dataset": "d", "models": {"xml": {"negated": entry}}})
+    (table,) = tables(shown_settings({"d": "D"}), Collection([], []), [str(tmp_path / "accuracy.json")])
+    assert [*table.rows] == [("D", "XML", "negated", 9, 2, 62.5, None)]
 
 
 def test_the_command_compares_the_queries_that_have_a_twin(pair, tmp_path, capsys):
