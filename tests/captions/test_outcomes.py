@@ -7,19 +7,13 @@ from verified.io.jsonl import write_json
 from verified.lmm.request import STATUSES
 
 OUTCOMES = dict.fromkeys(STATUSES, 0) | {"ok": 5, "blocked": 1}
-CALLS = {
-    "calls": 6,
-    "outcomes": OUTCOMES,
-    "reasons": {"blocked: content-filter": 1},
-    "served": {"olmocr-2 for m": 4},
-}
+CALLS = {"calls": 6, "outcomes": OUTCOMES, "reasons": {"blocked: content-filter": 1}, "served": {"olmocr-2 for m": 4}}
 SHARD = {"moments": 7, "complete": 4, "short": 2, "without": 1, "refused": {"empty": 1}, "calls": {"statics": CALLS}}
 LOST = {"statics": CALLS | {"outcomes": OUTCOMES | {"ok": 4}}}
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
-    [({"complete": 1}, "do not sum to 14 moments"), ({"calls": LOST}, "do not sum to 12 calls")],
+    ("change", "reason"), [({"complete": 1}, "do not sum to 14 moments"), ({"calls": LOST}, "do not sum to 12 calls")]
 )
 def test_counts_that_do_not_reconcile_are_an_error(change, reason):
     counts = add_up({"statics": [SHARD, SHARD]})["statics"]

@@ -11,13 +11,7 @@ from verified.__main__ import main
 from verified.cli.forms import form_of, read_ground_truth
 from verified.io.jsonl import read_jsonl, write_json, write_jsonl
 from verified_cardinality.evaluate import evaluate, select_threshold
-from verified_cardinality.measures import (
-    average_precision,
-    best_threshold,
-    count_accuracy,
-    effective_f1,
-    rejection,
-)
+from verified_cardinality.measures import average_precision, best_threshold, count_accuracy, effective_f1, rejection
 from verified_cardinality.truth import read_queries
 
 FIXTURES = Path(__file__).parent / "fixtures"

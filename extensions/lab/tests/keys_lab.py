@@ -13,7 +13,4 @@ BASES = {
         ("review", "audit", "filters", "generation"),
     )
 }
-NOT_WALKED = {
-    "review.decisions": "names files that must be there",
-    "review.min_precision": "needs such files",
-}
+NOT_WALKED = {"review.decisions": "names files that must be there", "review.min_precision": "needs such files"}

@@ -9,13 +9,7 @@ from verified.__main__ import main
 from verified.benchmark.vcmr.results import write_per_query
 from verified.config.statistics import Statistics
 from verified.io.fig import write_fig
-from verified_lab.caption_comparison import (
-    Compared,
-    compare_retrieval,
-    compare_texts,
-    read_release,
-    shared,
-)
+from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
 
 COUNT = 24
 
@@ -94,9 +88,6 @@ def test_the_command_writes_a_table(tmp_path, capsys):
     assert main(command) == 0
     shown = capsys.readouterr().out
     assert "A minus B" in shown and (output / "captions-compared.csv").is_file()
-    for more, named in (
-        (["--names", "A", "A"], "name"),
-        (["--split", "val"], "a"),
-    ):
+    for more, named in ((["--names", "A", "A"], "name"), (["--split", "val"], "a")):
         assert main([*command, *more]) == 2
         said(capsys.readouterr().err, named, remedy=True)

@@ -166,11 +166,7 @@ def test_drawn_moments_are_added_once_and_can_be_taken_back():
 def test_a_row_inserted_in_a_file_without_ids_makes_no_decision_stale():
     twins = [MOMENTS[0], {**MOMENTS[0], "desc_id": 2, "caption": "of the same seconds"}]
     given = [
-        decision(n, what, moments=twins, **more)
-        for n, what, more in (
-            (1, "accept", {}),
-            (2, "edit", {"text": "a b"}),
-        )
+        decision(n, what, moments=twins, **more) for n, what, more in ((1, "accept", {}), (2, "edit", {"text": "a b"}))
     ]
     given[1] |= {"caption": "dynamics 2 of 1"}  # even where both have the same candidates
     scores = [{**row, "desc_id": n} for n in (2, 3) for row in SCORES[:6]]
