@@ -164,13 +164,13 @@ def test_moments_longer_than_the_buffer_get_the_same_keyframes(corpus):
 
 
 def test_a_quote_takes_keyframes_that_fill_a_moment_of_a_probed_video(tmp_path):
-    spans = {"11/10.jpg": [1.5, 3.0], "11/9.jpg": [3.0, 4.25]}
+    spans = {"11/9.jpg": [1.5, 3.0], "11/10.jpg": [3.0, 4.25]}
     frames = [{"file": name, "time": sum(span) / 2, "segment": span} for name, span in spans.items()]
     index = json.dumps({"desc_id": 11, "video": "v", "keyframes": frames[::-1]}) + "\n"
     tar_of(tmp_path / "k.tar", {"index.jsonl": index.encode(), "11/10.jpg": b"ten", "11/9.jpg": b"nine"})
     same, other = moment(12, "v", 1.5, 4.25), moment(11, "v", 1.5, 3.0)
     with SeenKeyframes(tmp_path / "k.tar", SETTINGS, [same, other], {"v": {}}) as seen:
-        assert [seen.image(frame["file"]) for frame in seen.keyframes(12)] == [b"ten", b"nine"], "in the order of time"
+        assert [seen.image(frame["file"]) for frame in seen.keyframes(12)] == [b"nine", b"ten"], "in the order of time"
         assert [*seen.supposed] == [11] and len(seen.keyframes(11)) == SETTINGS.segments
     with SeenKeyframes(tmp_path / "k.tar", SETTINGS, [same], {"w": {}}) as seen:
         assert [*seen.supposed] == [12], "its video is not probed"
