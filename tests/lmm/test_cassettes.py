@@ -26,8 +26,9 @@ def call(caption):
     )
 
 
-def test_the_cassette_round_trip(tmp_path):
+def test_the_cassette_round_trip(tmp_path, monkeypatch):
     """Outcomes of every kind come out of the cassette as they went in, and exports are equal byte for byte."""
+    monkeypatch.setattr("verified.lmm.cassette.BATCH", 2)
 
     def reply(request, text):
         finish = {"cat": "blocked", "cow": "error", "owl": "length"}.get(request.slots["caption"].split()[1], "stop")
@@ -67,6 +68,15 @@ def test_a_cassette_replaces_failures_and_no_answers(tmp_path):
     with Ledger(tmp_path / "ledger") as ledger:
         assert load(ledger, tmp_path / "c.parquet") == 0
         assert [ledger.get(row_of(number)["key"]) for number in (1, 2, 3)] == rows
+
+
+def test_of_two_cassettes_the_answer_counts_and_their_revisions_are_told_apart(tmp_path):
+    rows = {"a": [row_of(1), row_of(2, "blocked", "")], "b": [row_of(1, "blocked", ""), row_of(2)]}
+    with Ledger(tmp_path / "ledger") as ledger:
+        for name, each in rows.items():
+            load(ledger, cassette(tmp_path / f"{name}.parquet", each))
+        assert [ledger.get(row_of(number)["key"])["status"] for number in (1, 2)] == ["ok", "ok"]
+    assert models_of(cassette(tmp_path / "c.parquet", [*rewritten(revision="s"), row_of(1)])) == {"m": {"r", "s"}}
 
 
 def test_a_cassette_with_an_edited_answer_is_refused(tmp_path):

@@ -77,6 +77,25 @@ def test_an_invalid_answer_is_repeated_with_another_seed(ledger):
     assert len({request.seed for request in engine.requests}) == 3
 
 
+def test_an_answer_that_stays_invalid_is_final_until_more_attempts_are_allowed(ledger):
+    for attempts, asked in ((2, 2), (2, 0), (3, 3)):
+        engine = StubEngine(lambda request, _: Reply("I am not sure."))
+        (outcome,) = ask(Client(engine, ledger, attempts=attempts), [call("a dog runs")])
+        assert (outcome.status, len(engine.requests)) == ("invalid", asked)
+
+
+def test_the_next_call_may_take_as_many_tokens_as_the_largest_so_far(ledger):
+    request = call("犬 runs").request
+    assert most_tokens(request, 5, 0) == (len(request.prompt.encode()) + 64 + 5, 512) > (len(request.prompt) + 69, 512)
+    for tokens, calls in ((1315, 3), (1314, 2)):  # 400 and 3 are read, and the third may take 400 and 512
+        read, last = iter((400, 3, 3)), tokens == 1314
+        client = Client(StubEngine(lambda _, text, read=read: Reply(text, tokens_in=next(read))), ledger)
+        client.budget = Budget(ledger, tokens=tokens + 406 * last)
+        with pytest.raises(NotNow) if last else contextlib.nullcontext():
+            ask(client, [call(f"a dog of {tokens} runs {number}") for number in range(3)])
+        assert client.calls_made == calls
+
+
 def test_after_the_last_attempt_the_best_short_answer_counts_the_first_of_equals(ledger):
     texts = iter(["1. a dog runs fast", "1. a dog runs far\n2. a dog runs off", "1. a dog runs up\n2. a dog runs by"])
     engine = StubEngine(lambda request, _: Reply(next(texts)))
@@ -132,7 +151,8 @@ def test_with_go_on_all_calls_of_an_outage_end_and_are_repeated_later(ledger):
     assert [outcome.status for outcome in outcomes] == ["ok"] * 6 + ["error"] * 4
     assert all(outcome.passes and outcome.reason == "outage" for outcome in outcomes[6:])
     spent = Client(StubEngine(), ledger, budget=Budget(ledger, calls=8), go_on=True)
-    assert [outcome.reason for outcome in ask(spent, calls)] == [""] * 8 + ["budget"] * 2
+    outcomes = ask(spent, [*calls[6:], *calls[:6]])
+    assert [outcome.reason for outcome in outcomes] == ["", "", "budget", "budget", *[""] * 6]
     engine = StubEngine()
     assert all(outcome.status == "ok" for outcome in ask(Client(engine, ledger, go_on=True), calls))
     assert len(engine.requests) == 2

@@ -21,6 +21,7 @@ REFUSED = {
     ],
     "thought": ["a man plays </think>", "◁think▷ a man plays"],
     "time": ["a man plays for 5 seconds", "for several minutes a man plays"],
+    "personal-data": ['"Write to ada@example.org," a man says.'],
 }  # fmt: skip
 ROWS = [
     (section, group, row)
@@ -54,6 +55,7 @@ def test_refused(reason, candidate):
         "The man's bike frame is blue.",
         "one man runs first, three others follow",
         'a man with glasses says "hello" to the camera\'s lens',
+        "word " * 80,
         "A man — in his 40s — plays & wins 3-2.",
         "two minutemen statues stand at the door",
         "The camera pans from left to right as the man throws.",
@@ -86,4 +88,5 @@ def test_ordinary_captions_pass(candidate):
 
 def test_words_of_the_coarse_caption_may_be_repeated():
     assert refusal("a bowling pin falls in the last frame of the game", "a pin falls in the last frame") is None
-    assert refusal("a bowling pin falls in the first frame", "a pin falls in the last frame") == "frames"
+    both = "a bowling pin falls in the last frame, another in the first frame"
+    assert refusal(both, "a pin falls in the last frame") == "frames"

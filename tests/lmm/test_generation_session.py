@@ -44,7 +44,7 @@ class Diary(list):
     ("share", "expected"),
     [
         (0.9, ["load seer", "unload seer", "load writer"]),
-        (0.45, ["load seer", "load writer"]),
+        (0.5, ["load seer", "load writer"]),
     ],
 )
 def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):

@@ -19,8 +19,8 @@ from verified.lmm.tasks.dynamics import ANSWERS
 from verified.lmm.vision_tokens import frame_tokens, llava_next, picture_tokens
 
 FRAMES = np.stack([np.full((36, 50, 3), 40 * step, np.uint8) for step in range(6)])
-EVEN = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625)
-UNEVEN = (0.0, 0.1, 0.4, 0.5, 0.9, 1.3)
+EVEN = (0.5, 0.625, 0.75, 0.875, 1.0, 1.125)
+UNEVEN = (0.2, 0.3, 0.6, 0.7, 1.1, 1.5)
 
 
 def asked(tmp_path, times, **changes):
@@ -41,8 +41,8 @@ def test_frames_go_as_one_video_with_their_times(tmp_path):
     assert head == "data:video/jpeg;base64" and text["type"] == "text"
     assert [round(float(frame.mean()), -1) for frame in shown] == [0, 40, 80, 120, 160, 200]
     facts = body["media_io_kwargs"]["video"]
-    assert [index / facts["fps"] for index in facts["frames_indices"]] == pytest.approx(UNEVEN)
-    assert facts["num_frames"] == -1 and facts["do_sample_frames"] is False
+    assert [0.2 + index / facts["fps"] for index in facts["frames_indices"]] == pytest.approx(UNEVEN)
+    assert facts["total_num_frames"] == 131 and facts["num_frames"] == -1 and facts["do_sample_frames"] is False
 
 
 @pytest.mark.parametrize("times", [EVEN, UNEVEN])
@@ -52,7 +52,7 @@ def test_a_video_file_keeps_frames_and_times(tmp_path, times):
     assert head == "data:video/mp4;base64"
     with av.open(io.BytesIO(base64.b64decode(content))) as file:
         shown = [(frame.time, frame.to_ndarray(format="rgb24").mean()) for frame in file.decode(video=0)]
-    assert [time for time, _ in shown] == pytest.approx(times, abs=0.002)
+    assert [times[0] + time for time, _ in shown] == pytest.approx(times, abs=0.002)
     assert [mean for _, mean in shown] == pytest.approx([0, 40, 80, 120, 160, 200], abs=6)
 
 

@@ -199,6 +199,7 @@ def test_failed_calls_can_be_forgotten(tmp_path, capsys):
     path = tmp_path / "ledger"
     with Ledger(path) as ledger:
         put_all(ledger, [row_of(1), row_of(2, "blocked", ""), {**row_of(3, "error", ""), "reason": "context-length"}])
+        ledger.put({**row_of(6, "error", ""), "reason": "status-400"})
     running = Ledger(path)
     put_all(running, [row_of(4), {**row_of(3, "error", ""), "reason": "context-length"}])
     assert command("ledger", "forget", "--ledger", path, "--status", "error", "--reason", "context-length") == 0
@@ -207,8 +208,12 @@ def test_failed_calls_can_be_forgotten(tmp_path, capsys):
         running.put(row_of(5))
     running.close()
     with Ledger(path) as ledger:
-        assert {row["status"] for row in ledger.rows()} == {"ok", "blocked"}
-        assert ledger.totals()["attempts"] == 3 and ledger.get(row_of(4)["key"])
+        assert {(row["status"], row["reason"]) for row in ledger.rows()} == {
+            ("ok", ""),
+            ("blocked", ""),
+            ("error", "status-400"),
+        }
+        assert ledger.totals()["attempts"] == 4 and ledger.get(row_of(4)["key"])
         ledger.put(row_of(3))
     with Ledger(path) as ledger:
         assert ledger.get(row_of(3)["key"])["attempts"] == 1
