@@ -40,3 +40,4 @@ def test_an_acting_character_reaches_no_caption(name):
 def test_visible_characters_stay():
     text = "Ein Mädchen öffnet 門 — 👩‍👩‍👧 «so» e\u0301 עברית ❤\ufe0f 1\ufe0f\u20e3 می\u200cخواهم"
     assert plain(f"  {text}\t ") == text and hidden(text) is None
+    assert plain("a\tb\x00c\u200b") == "a b c"

@@ -33,7 +33,7 @@ def line(**changes) -> str:
 
 
 def test_reading_and_writing_keeps_the_bytes(tmp_path):
-    path = written(tmp_path, line(), line(desc_id=8, time=[0, 5], fig_desc_score=-1, cog_desc="é\n "))
+    path = written(tmp_path, line(), line(desc_id=8, time=[5, 5], fig_desc_score=-1, cog_desc="é\n "))
     write_fig(tmp_path / "copy.jsonl", read_fig(path))
     assert (tmp_path / "copy.jsonl").read_bytes() == path.read_bytes()
 
@@ -68,12 +68,11 @@ def test_any_rows_survive_the_round_trip(tmp_path_factory, rows):
 @pytest.mark.parametrize(
     ("second_line", "named"),
     [
-        (line()[:60], "JSON"),
-        ("[1, 2]", "list"),
         (json.dumps({key: value for key, value in ROW.items() if key != "duration"}), "'duration'"),
         (line(desc_id=8, duration="30.96"), "'30.96'"),
         (line(desc_id=8, fig_desc_score=float("nan")), "'fig_desc_score'"),
         (line(desc_id=8, time=[1.0]), "'time'"),
+        (line(desc_id=8, time=[1.0, 2.0, 3.0]), "'time'"),
         (line(desc_id=8, time=["1", "2"]), "'time'"),
         (line(desc_id=8, time=[20.9, 12.0]), "[20.9, 12.0]"),
         (line(desc_id="8"), "'desc_id'"),
@@ -81,7 +80,6 @@ def test_any_rows_survive_the_round_trip(tmp_path_factory, rows):
         (line(desc_id=8, fig_desc="  "), "'fig_desc'"),
         (line(desc_id=8, fig_desc_type="both"), "'fig_desc_type'"),
         (line(), "'desc_id' 7"),
-        ("", "JSON"),
     ],
 )
 def test_a_bad_row_is_named_with_its_key(tmp_path, second_line, named):
@@ -99,7 +97,7 @@ def test_windows_files_are_read_and_it_is_said(tmp_path, caplog, monkeypatch, en
 def test_splits_are_joined_and_ids_unique_over_them(tmp_path):
     write_fig(tmp_path / "train.jsonl", [ROW])
     write_fig(tmp_path / "val.jsonl", [])
-    write_fig(tmp_path / "test.jsonl", [{**ROW, "desc_id": 9}])
+    write_fig(tmp_path / "test.jsonl", [{**ROW, "desc_id": 9, "split": "val"}])
     paths = [tmp_path / f"{split}.jsonl" for split in ("train", "val", "test")]
     assert [(row["desc_id"], row["split"]) for row in read_splits(paths)] == [(7, "train"), (9, "test")]
     write_fig(tmp_path / "test.jsonl", [ROW])

@@ -70,13 +70,15 @@ def test_spans_and_cuts_are_on_the_players_clock(reader, name, span, numbers):
     path = CLIPS / f"{name}.mp4"
     ((_, frames, _),) = frames_of_spans(path, [span])
     assert [number_in(frame) for frame in frames] == list(numbers)
-    with av.open(io.BytesIO(cut(path, {0: span}, 160)[0])) as clip:
+    with av.open(io.BytesIO(cut(path, {0: span}, 320)[0])) as clip:
+        assert clip.streams.video[0].width == 160, "never enlarged"
         shown = [number_in(frame.to_ndarray(format="rgb24")) for frame in clip.decode(video=0)]
         assert clip.duration / av.time_base == pytest.approx(min(span[1], probe(path)["duration"]) - span[0], abs=0.05)
     assert sorted(set(shown)) == list(numbers)
 
 
-def test_pictures_have_square_pixels():
+def test_pictures_have_square_pixels_and_their_own_rate():
+    assert probe(CLIPS / "late-picture.mp4")["fps"] == 10
     described = probe(CLIPS / "anamorphic.mp4")
     assert (described["width"], described["height"]) == (205, 116)
     assert read_frames(CLIPS / "anamorphic.mp4", [1])[0].shape == (1, 116, 205, 3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verified.io.subtitles import read_subtitles
+from verified.io.subtitles import read_subtitles, spoken
 
 TIMES = "00:00:01,000 --> 00:00:02,000"
 NEXT = "00:00:03,000 --> 00:00:04,000"
@@ -35,7 +35,7 @@ CASES = {
     "no numbers": (f"{TIMES}\nhello\n\n{NEXT}\nbye\n", [(1, 2, "hello"), (3, 4, "bye")]),
     "no text": (f"1\n{TIMES}\n\n2\n{NEXT}\nbye\n", [(1, 2, ""), (3, 4, "bye")]),
     "points, tags and positions": (
-        "1\r\n0:00:01.5 --> 00:00:02,50 X1:10\r\n<i>hello</i> {\\an8}you\r\n\r\n\r\n",
+        "\ufeff1\r\n0:00:01.5 --> 00:00:02,50 X1:10\r\n<i>hello</i> {\\an8}you\r\n\r\n\r\n",
         [(1.5, 2.5, "hello you")],
     ),
     "notes, names and entities": (
@@ -51,3 +51,10 @@ def test_cues_are_read_as_players_read_them(tmp_path, case):
     path = tmp_path / ("a.vtt" if content.startswith("WEBVTT") else "a.srt")
     path.write_bytes(content.encode())
     assert [(cue.start, cue.end, cue.text) for cue in read_subtitles(path)] == wanted
+
+
+def test_a_cue_is_speech_song_or_sound():
+    sounds = ("[\u266a waltz \u266a]", "[door slams] JOHN: (sighs)", "\u266a\u266a")
+    kinds = dict.fromkeys(sounds, "sound") | dict.fromkeys(("hello", "JOHN: (whispering) Over there."), "speech")
+    kinds["\u266a la la \u266a"] = "song"
+    assert {text: spoken(0, 1, text).kind for text in kinds} == kinds

@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 from av.stream import Disposition
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, set_display_rotation, write_video
 
@@ -78,12 +78,19 @@ def test_number_gives_middles_of_equal_parts(steady, spans, count):
 
 @settings(max_examples=60, deadline=None)
 @given(spans_drawn)
+@example([(2.0005, 3.0005)])
 def test_without_rate_every_frame_of_the_half_open_span(steady, spans):
     for index, frames, times in frames_of_spans(steady, spans):
         start, end = spans[index]
         expected = [k for k in range(COUNT) if start - TOLERANCE <= k / FPS < end - TOLERANCE]
         expected = expected or expected_numbers([k / FPS for k in range(COUNT)], COUNT / FPS, [start])
         assert [number_of(frame) for frame in frames] == expected == [round(time * FPS) for time in times]
+
+
+@pytest.mark.parametrize("fps", [3.2, 12])
+def test_a_whole_video_at_a_rate_is_on_the_grid_from_its_start(steady, fps):
+    numbers = [number_of(frame) for _, frame in iterate_frames(steady, fps=fps)]
+    assert numbers == expected_numbers([k / FPS for k in range(COUNT)], 10, [k / fps for k in range(int(10 * fps))])
 
 
 @settings(max_examples=60, deadline=None)
