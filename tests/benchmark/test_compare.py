@@ -10,8 +10,9 @@ from given import fig
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.benchmark.comparison.compare import difference, most_different
+from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different
 from verified.benchmark.comparison.runs import read_run
+from verified.benchmark.submissions import Query
 from verified.cli.forms import read_ground_truth
 from verified.keyframes.extract import encode_jpeg
 
@@ -41,7 +42,8 @@ def truth(tmp_path):
 
 
 def submission(path, truth, rank_of):
-    """A submission whose list holds the true span at rank_of(desc_id), counted from 0, among spans of other videos."""
+    """A submission whose list holds the true span, lengthened to a tIoU of 0.625, at rank_of(desc_id), counted from 0,
+    among spans of other videos."""
     lists = []
     for line in truth.read_text().splitlines():
         row = json.loads(line)
@@ -49,7 +51,8 @@ def submission(path, truth, rank_of):
         rows = [[(true_video + 1) % 4, 0.0, 1.0 + n, 1.0 - n / 10] for n in range(4)]
         rank = rank_of(row["desc_id"])
         if rank is not None:
-            rows.insert(rank, [true_video, *row["time"], 0.95])
+            start, end = row["time"]
+            rows.insert(rank, [true_video, start, start + 1.6 * (end - start), 0.95])
         lists.append({"desc_id": row["desc_id"], "predictions": rows})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"video2idx": {f"v{n}": n for n in range(4)}, "VCMR": lists, "VR": lists}))
@@ -83,9 +86,17 @@ def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
 
 
 def test_the_queries_that_differ_most_are_named_in_both_directions(runs, truth):
-    good, half, _ = both(runs, truth)
+    good, half, seeds = both(runs, truth)
     ahead, behind = most_different(good, half)
     assert ahead == [0, 2, 4, 6, 8] and behind == [5]
+    assert most_different(half, good) == (behind, ahead)
+    assert most_different(good, seeds)[0] == [11, 1, 7, 2, 8], "the mean over trainings"
+
+
+def test_captions_are_alike_only_to_those_of_other_videos():
+    assert count_similar(["a dog runs"] * 3 + ["a cat"], ["v0", "v0", "v1", "v2"]).tolist() == [1, 1, 2, 0]
+    queries = [Query(n, f"v{n}", 1, 2, "a dog runs" if n else "a cat") for n in range(7)]
+    assert [(group.label, group.queries.sum()) for group in groups_of(queries)[-2:]] == [("none", 1), ("5 and more", 6)]
 
 
 def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):
@@ -105,6 +116,8 @@ def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys)
     assert {row["By"] for row in rows} >= {"caption", "length of the moment", "position in the video"}
     thirds = [(row["Queries"], row["Number"]) for row in rows if row["By"] == "length of the moment"]
     assert thirds == [("up to 2 s", "4"), ("over 2 up to 3 s", "4"), ("over 3 s", "4")], "moments of 2, 3 and 4 s"
+    thirds = [(row["Queries"], row["Number"]) for row in rows if row["By"] == "position in the video"]
+    assert thirds == [("first third", "8"), ("middle third", "4")], "of the moment's middle"
     page = (out / "index.html").read_text()
     assert "a red ball rolls &amp; &lt;stops&gt;" in page and page.count("data:image/jpeg") == 1
     assert "right span at rank 1" in page and "right span at not among 100" in page
@@ -116,7 +129,7 @@ def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys)
 def test_a_folder_of_submissions_is_scored_best_first(runs, truth, tmp_path, capsys):
     """A file is a run, a folder of them is a run of several trainings; whatever lies beside is no run."""
     folder = tmp_path / "submissions"
-    submission(folder / "half.json", truth, lambda n: 0 if n % 2 else 3)
+    submission(folder / "alternate.json", truth, lambda n: 0 if n % 2 else 3)
     for seed in (1, 2):
         submission(folder / "good" / f"seed-{seed}.json", truth, lambda n: None if n == 5 else 0)
     (folder / "README.md").write_text("ours")
@@ -125,7 +138,7 @@ def test_a_folder_of_submissions_is_scored_best_first(runs, truth, tmp_path, cap
         rows = list(csv.DictReader(lines))
     assert [(row["Run"], row["Trainings"], round(float(row["VCMR/0.5/r1"]), 2)) for row in rows] == [
         ("good", "2", 91.67),
-        ("half", "1", 50.0),
+        ("alternate", "1", 50.0),
     ]
     submission(folder / "good" / "seed-2.json", truth, lambda n: 0).write_text("{")
     assert main(["compare", str(truth), str(folder), "--output", str(tmp_path / "out")]) == 2
@@ -134,6 +147,7 @@ def test_a_folder_of_submissions_is_scored_best_first(runs, truth, tmp_path, cap
 
 def test_tests_on_other_captions_have_to_be_asked_for(runs, truth, tmp_path, capsys):
     (runs[2] / "seed-1" / "fig").rename(runs[2] / "seed-1" / "cog")
+    assert [path.parent.parent.name for path in both(runs, truth)[2].files] == ["seed-2"]
     folder, output = str(runs[2] / "seed-1"), str(tmp_path / "out")
     compare = ["compare", str(truth), folder, f"again={folder}", "--output", output]
     assert main(compare) == 2

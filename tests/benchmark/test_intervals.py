@@ -14,6 +14,7 @@ from verified.benchmark.intervals import (
     intra_class_correlation,
     mean_interval,
     share_interval,
+    typical_correlation,
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -133,6 +134,7 @@ def test_correlation_of_queries_that_belong_together():
     assert intra_class_correlation(query, owner)[0] == pytest.approx(0, abs=0.03)
     assert intra_class_correlation(video + query, owner)[0] == pytest.approx(0.5, abs=0.05)
     assert np.isnan(intra_class_correlation(np.ones((2, 10, 1)), np.arange(10) // 2)).all()
+    assert typical_correlation([0.1, None, 0.2, 0.6]) == "0.20 (median of the cells, 0.10 to 0.60)"
 
 
 def test_wins_are_counted_on_the_mean_over_trainings_of_which_the_fewer_count():
