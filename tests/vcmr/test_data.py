@@ -8,10 +8,11 @@ from feature_settings import write_arrays
 from planted import CLIPS, TEXT_DIM, TOKENS, VIDEO_DIM, plant
 from refusals import refused
 
-from verified.benchmark.vcmr.data import Queries, Videos, read_moments, span_labels
+from verified.benchmark.vcmr.data import Queries, Videos, pool, read_moments, span_labels
 from verified.benchmark.vcmr.models.hero import Hero
 from verified.benchmark.vcmr.models.reloclnet import ReLoCLNet
 from verified.benchmark.vcmr.models.xml import XML
+from verified.benchmark.vcmr.testing import truth_of
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl, write_jsonl
 
@@ -41,7 +42,7 @@ def videos_of(files, context=CLIPS, model=XML):
 
 def test_each_window_of_a_query_is_a_moment_to_learn_from(files):
     rows = read_jsonl(files.annotations)
-    rows[4]["windows"] = [[7.0, 9.0], [1.0, 2.5]]
+    rows[4] |= {"windows": [[7.0, 9.0], [1.0, 2.5]], "cog_desc": "coarse"}
     write_jsonl(files.annotations, rows)
     moments = read_moments(files.annotations, "fig")
     learnt = moments.by_window()
@@ -49,6 +50,8 @@ def test_each_window_of_a_query_is_a_moment_to_learn_from(files):
     assert learnt.desc_id[3:7].tolist() == [rows[n]["desc_id"] for n in (3, 4, 4, 5)]
     assert learnt.time[4:6].tolist() == rows[4]["windows"] and learnt.time[6].tolist() == rows[5]["time"]
     assert learnt.caption[5] == rows[4]["fig_desc"]
+    assert truth_of(moments).windows and truth_of(moments).spans[4].tolist() == rows[4]["windows"]
+    assert read_moments(files.annotations, "fig-lowest").caption == moments.caption
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,16 @@ def test_a_video_longer_than_the_context_is_cut_or_pooled_and_counted(files, log
     assert cut.clip_seconds[0] == 1.0 and pooled.clip_seconds[0] == 40 / CLIPS
     assert "1 of 12 videos are longer than 16 clips and are cut" in logged.text
     assert "are pooled" in logged.text
+    assert pool(long, CLIPS)[[0, 1, 2, 3, -1], 0].tolist() == [0.5, 3, 6, 8.5, 38]
+    moments = read_moments(files.annotations, "fig")
+    labels = [span_labels(ReLoCLNet, moments, videos)[moments.video > 0] for videos in (cut, pooled)]
+    assert np.array_equal(*labels)
+
+
+def test_captions_are_cut_at_their_end(files):
+    moments = read_moments(files.annotations, "fig")
+    queries = Queries(moments, Hero, 3, ids=lambda captions: [[1, 2, 3, 4] for _ in captions])
+    assert queries.batch([0])[0].tolist() == [[1, 2, 3]]
 
 
 def test_padding_is_zero_and_rows_are_normalised(files):
@@ -131,3 +144,10 @@ def test_the_official_cast_normalises_in_the_files_own_format(files):
     normalised = official.batch([0])[0][0, :9].numpy()
     assert normalised.dtype == np.float32 and np.array_equal(normalised, half.astype(np.float32))
     assert not np.array_equal(normalised, early.batch([0])[0][0, :9].numpy())
+    edit(files.text, "3000", stored[:5, :TEXT_DIM])
+    moments = read_moments(files.annotations, "fig")
+    casts = [
+        Queries(moments, XML, TOKENS, FeatureFile(files.text), cast=cast).batch([0])[0].numpy()
+        for cast in ("official", "float32")
+    ]
+    assert not np.array_equal(*casts)

@@ -81,7 +81,7 @@ def test_suppression_is_the_official_one(file, threshold, tmp_path, capsys):
 
 CAPTIONS = {"duration": 30.0, "cog_desc": "x", "fig_desc": "y", "fig_desc_score": 1}
 TRUTH = [
-    {"video": "a", "time": [0, 10], "desc_id": 1, **CAPTIONS},
+    {"video": "a", "time": [0, 10], "desc_id": 1, "type": "v", **CAPTIONS},
     {"video": "b", "time": [5, 9], "desc_id": 2, **CAPTIONS},
 ]
 
@@ -92,7 +92,7 @@ def entry(desc_id: object, *rows) -> dict:
 
 def submission(**tasks) -> dict:
     right = [entry(1, [0, 0, 10, 0.9]), entry(2, [1, 5, 9, 0.9])]
-    return {"video2idx": {"a": 0, "b": 1}, **dict.fromkeys(("VCMR", "SVMR", "VR"), right), **tasks}
+    return {"video2idx": {"a": 0, "b": 1, "c": 2}, **dict.fromkeys(("VCMR", "SVMR", "VR"), right), **tasks}
 
 
 def test_fig_ground_truth_and_a_perfect_submission(tmp_path, capsys):
@@ -132,12 +132,13 @@ def test_missing_and_extra_queries_are_errors_unless_partial(entries, named, tmp
 
 
 def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
-    lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8]), entry(2, [1, 5, 9, 0.9])]
+    lists = [entry(1, [1, 0, 10, 0.9], [0, 5, 15, 0.8], [0, 0, 10, 0.7]), entry(2, [1, 5, 9, 0.9])]
     files = written(tmp_path, TRUTH, submission(VCMR=lists, SVMR=lists))
     evaluation = evaluate_files(*files)
     overlap = {task: further["mIoU"] for task, further in evaluation.extra.items()}
     assert overlap == {"VCMR": 50.0, "SVMR": 66.67}  # 0 and 1; a third and 1
     assert "mIoU" not in evaluation.metrics["SVMR"]
+    assert evaluate_files(*files, thresholds=(1 / 3,)).extra["SVMR"]["0.333333-r1"] == 100
     assert main(["evaluate", *map(str, files)]) == 0
     shown = capsys.readouterr().out
     assert "2 queries in 2 videos; percent" in shown
@@ -147,12 +148,12 @@ def test_mean_overlap_is_that_of_the_first_row_that_counts(tmp_path, capsys):
 
 
 def test_a_written_submission_is_read_back_and_has_the_same_bytes(tmp_path):
-    lists = Lists.pad([np.array([[1, 0.0, 3.0, 0.25], [0, 2.0, 4.0, 0.125]]), np.zeros((0, 4))])
+    lists = Lists.pad([np.array([[1, 0.75, 3.25, 0.25], [0, 2.0, 4.0, 0.125]]), np.zeros((0, 4))])
     for name in ("one.json.gz", "two.json.gz"):
         write_submission(tmp_path / name, ["a", "b"], np.array([4, 5]), ["x", "y"], {"VCMR": lists})
     assert (tmp_path / "one.json.gz").read_bytes() == (tmp_path / "two.json.gz").read_bytes()
     read = read_submission(tmp_path / "one.json.gz")
-    assert read.tasks["VCMR"][4].tolist() == [[1, 0.0, 3.0, 0.25], [0, 2.0, 4.0, 0.125]]
+    assert read.tasks["VCMR"][4].tolist() == [[1, 0.75, 3.25, 0.25], [0, 2.0, 4.0, 0.125]]
     assert read.tasks["VCMR"][5].shape == (0, 4)
     assert json.loads(gzip.decompress((tmp_path / "one.json.gz").read_bytes()))["VCMR"][0]["desc"] == "x"
 
@@ -171,6 +172,12 @@ def test_the_submission_of_the_help_is_that_of_the_page_and_scores(tmp_path, cap
     with pytest.raises(SystemExit):
         main(["evaluate", "--help"])
     assert SUBMISSION in capsys.readouterr().out
+
+
+def test_each_window_of_a_row_is_true(tmp_path):
+    (tmp_path / "truth.jsonl").write_text(json.dumps(TRUTH[0] | {"windows": [[0, 10], [12, 20]]}))
+    moment = read_truth(tmp_path / "truth.jsonl")[1]
+    assert moment.windows and moment.spans == [(0, 10), (12, 20)]
 
 
 def test_a_repeated_id_of_the_truth_is_an_error_of_its_row(tmp_path):

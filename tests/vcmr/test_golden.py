@@ -60,49 +60,6 @@ def encoded(model, batch):
     return model.encode_queries(batch.query, batch.query_mask), videos
 
 
-def test_features_of_xml():
-    golden, model, batch = golden_model("xml")
-    golden.equal(model.query_tokens(batch.query, batch.query_mask), "out_encoded_query_tokens", batch.query_mask)
-    for number, features in enumerate(model.video_features(batch.video, batch.video_mask), start=1):
-        golden.equal(features, f"out_video_feat{number}", batch.video_mask)
-
-
-def test_features_of_reloclnet():
-    golden, model, batch = golden_model("reloclnet")
-    names = ("out_video_feat1", "out_video_mid", "out_video_final")
-    for features, name in zip(model.video_features(batch.video, batch.video_mask), names, strict=True):
-        golden.equal(features, name, batch.video_mask)
-
-
-def test_features_of_hero():
-    golden, model, batch = golden_model("hero")
-    golden.equal(model.words(batch.query, batch.query_mask), "out_query_tokens", batch.query_mask)
-    with_word = torch.arange(13) <= batch.video_mask.sum(dim=1, keepdim=True)
-    golden.equal(model.cross_modal(batch.video, batch.video_mask), "out_f_encoder", with_word)
-    golden.equal(model.frame_embeddings(batch.video, batch.video_mask), "out_frame_embeddings", batch.video_mask)
-
-
-def test_features_of_conquer():
-    golden, model, batch = golden_model("conquer")
-    queries, videos = encoded(model, batch)
-    golden.equal(queries["tokens"], "out_query_tokens")
-    golden.equal(videos["tokens"], "out_video_tokens_visual")
-    each, _ = pairs_of_slots(batch)
-    qal = model.query_aware(videos["tokens"], videos["mask"], queries["tokens"][each], queries["mask"][each])
-    golden.equal(qal, "out_QAL")
-    golden.equal(model.contextual_QAL_feature_learning(qal, videos["mask"]), "out_contextual_QAL")
-
-
-def test_features_of_squidnet():
-    golden, model, batch = golden_model("squidnet")
-    queries, videos = encoded(model, batch)
-    golden.equal(queries["tokens"], "out_query_tokens")
-    golden.equal(videos["tokens"], "out_video_tokens")
-    each, _ = pairs_of_slots(batch)
-    joint = model.joint(videos["tokens"], videos["mask"], queries["tokens"][each], queries["mask"][each])
-    golden.equal(joint, "out_final_feat")
-
-
 @pytest.mark.parametrize(("name", "tolerance"), [("xml", ()), ("reloclnet", (NEAR_PADS,)), ("hero", ())])
 def test_scores_and_logits_of_one_stage(name, tolerance):
     golden, model, batch = golden_model(name)
@@ -129,6 +86,12 @@ def test_logits_of_two_stages_in_chunks_of_any_size(name, clips_at_once, monkeyp
     golden.equal(spans.end.view(3, 4, 12), "out_end_logits", batch.video_mask)
     if name == "squidnet":
         golden.equal(spans.score.view(3, 4), "out_video_score")
+
+
+@pytest.mark.parametrize(("name", "alpha"), [("xml", 20), ("reloclnet", 30), ("hero", 20)])
+def test_a_video_weighs_as_the_exponential_of_its_cosine(name, alpha):
+    cosines = torch.tensor([[0.25, 0.5]])
+    torch.testing.assert_close(MODELS[name][1].video_weights(cosines), torch.exp(alpha * cosines))
 
 
 NEGATIVES = {"span": "st_ed", "negative_video": "neg_ctx", "negative_query": "neg_q"}

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import plant, small_model
+from refusals import refused
 
 from verified.benchmark.vcmr.ranked import Ranked, draw_negatives, read_ranked, write_ranked
 from verified.benchmark.vcmr.results import PER_QUERY_FILE, read_per_query, write_per_query
@@ -33,6 +34,11 @@ def test_lists_are_read_back_in_the_numbering_of_another_corpus(tmp_path):
     read = read_ranked(tmp_path / "a.h5", "train", other)
     assert [other[i] for i in read.video[2]] == [VIDEOS[i] for i in lists.video[2]]
     assert (read.cosine == lists.cosine).all() and (read.desc_id == lists.desc_id).all()
+    assert (read.rank_of(lists.desc_id, read.video[:, 2]) == 2).all()
+    for kind, scores in (("cosine", lists.cosine), ("exp", np.exp(20 * lists.cosine))):
+        first, score = read_ranked(tmp_path / "a.h5", "train", other, kind).rows(lists.desc_id[[2]], 4)
+        assert first.tolist() == read.video[[2], :4].tolist()
+        np.testing.assert_allclose(score, scores[[2], :4], rtol=1e-5)
 
 
 @settings(max_examples=50, deadline=None)
@@ -94,14 +100,25 @@ def listed(files, model, length, without=()) -> SplitData:
 
 
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])
-def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, files, tmp_path):
+def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, files, tmp_path, monkeypatch):
     torch.manual_seed(0)
     model = small_model(name)
     split = listed(files, model, length=8, without={2, 5, 30})
+    queries, of_model = split.queries.batch(np.arange(36))[0], type(model).losses
+
+    def losses(self, batch, **more):
+        same = (queries[None, :, : batch.query.shape[1]] == batch.query[:, None]).flatten(2).all(dim=2)
+        own = split.videos.batch(split.moments.video[same.int().argmax(dim=1).numpy()])[0]
+        assert torch.equal(batch.video[:, 0], own), "the true video is the first"
+        return of_model(self, batch, **more)
+
+    monkeypatch.setattr(type(model), "losses", losses)
     recipe = replace(model.recipe, steps=2, batch=8, negatives=2)
     result = train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
     assert result.left_out == 3
-    assert np.isfinite(result.history[0]["total"])
+    assert np.isfinite(result.history[0]["total"]) and len(result.history) == 1
+    with refused("8", remedy=True):
+        train(model, split, split, replace(recipe, negatives=8), SEARCHING, Run(5, tmp_path / "log.jsonl"))
 
 
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])
@@ -116,6 +133,7 @@ def test_lists_of_vr_hold_the_external_videos_in_the_models_order(name, files):
         np.testing.assert_allclose(lists.vr.score, np.exp(20 * split.ranked.cosine), rtol=1e-5)
     else:
         np.testing.assert_allclose(lists.vr.score.sum(axis=1), 1.0, rtol=1e-4)
+        assert not (lists.vr.video == split.ranked.video).all()
     shown = lists.vcmr.video[lists.vcmr.video >= 0]
     assert np.isin(shown, split.ranked.video).all()
     assert split.moments.video[0] not in lists.vcmr.video[0]

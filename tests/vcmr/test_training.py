@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 from collections.abc import Callable
@@ -12,14 +13,17 @@ from planted import CLIPS, TOKENS, plant, small_model
 
 from verified.benchmark.vcmr import experiment, training
 from verified.benchmark.vcmr.data import read_moments
-from verified.benchmark.vcmr.experiment import Settings, rank_videos, test_model, train_model
+from verified.benchmark.vcmr.experiment import Settings, own_recipe, owner_values, rank_videos, test_model, train_model
 from verified.benchmark.vcmr.jobs import ranking_settings, testing_settings, training_settings
+from verified.benchmark.vcmr.models.hero import Hero
 from verified.benchmark.vcmr.models.xml import XML
+from verified.benchmark.vcmr.ranked import read_ranked
 from verified.benchmark.vcmr.search import SearchSettings
-from verified.benchmark.vcmr.training import Run, train
+from verified.benchmark.vcmr.training import Run, steps_of_epoch, train
 from verified.config import load
 from verified.config.params import VARIABLE, received
-from verified.io.jsonl import read_jsonl
+from verified.config.retrieval import Training
+from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.nn.training import TrainingState
 
 test_model.__test__ = testing_settings.__test__ = False
@@ -38,7 +42,25 @@ def of_job(values: Callable[..., dict], job: object = "of", **retrieval: int) ->
     return received(Settings, values(config, job))
 
 
-SETTINGS = of_job(training_settings, SimpleNamespace(dataset="a/of", model="xml"))
+JOB = SimpleNamespace(dataset="a/of", model="xml")
+SETTINGS = of_job(training_settings, JOB)
+
+
+def test_a_training_gets_what_is_configured():
+    other = of_job(training_settings, JOB, searched_videos=3, memory_mb=200)
+    searching = other.searching()
+    assert (searching.min_pred_clips, searching.max_pred_clips, searching.searched_videos) == (1, 10, 3)
+    assert searching.memory_mb == 200
+    assert owner_values(of_job(training_settings, JOB, memory_mb=200)) == owner_values(SETTINGS) != owner_values(other)
+    assert own_recipe(Hero.recipe, Training(epochs=3)).steps is None and Hero.recipe.steps
+    assert own_recipe(Hero.recipe, Training(epochs=3, steps=9)).steps == 9
+
+
+def test_steps_and_rates_are_those_of_the_recipes():
+    accumulated = replace(XML.recipe, batch=10, accumulate=2)
+    assert [steps_of_epoch(45, replace(accumulated, drop_last=last)) for last in (False, True)] == [2, 2]
+    assert [steps_of_epoch(45, replace(XML.recipe, batch=10, drop_last=last)) for last in (False, True)] == [5, 4]
+    assert training._rate(XML.recipe, 100, 0) == 0 < training._rate(Hero.recipe, 100, 0)
 
 
 @pytest.fixture(scope="module")
@@ -128,12 +150,13 @@ def test_the_best_epoch_is_selected_and_patience_ends_the_training(planted, tmp_
 def test_a_batch_is_padded_to_its_longest_query_and_where_that_is_asked_for_to_its_longest_video(
     planted, tmp_path, monkeypatch
 ):
-    seen = set()
+    seen, drawn = set(), []
 
     def is_full(values, mask) -> bool:
         return values.shape[1] == mask.shape[1] == int(mask.sum(dim=1).max())
 
     def losses(self, batch, **more):
+        drawn.append(float(batch.query.sum()))
         seen.add((is_full(batch.query, batch.query_mask), is_full(batch.video, batch.video_mask)))
         return of_xml(self, batch, **more)
 
@@ -141,19 +164,25 @@ def test_a_batch_is_padded_to_its_longest_query_and_where_that_is_asked_for_to_i
     monkeypatch.setattr(XML, "losses", losses)
     for padding, expected in (("official", {(True, True)}), ("context", {(True, False)})):
         (tmp_path / padding).mkdir()
-        trained(planted, tmp_path / padding, epochs=1, batch=2, searching=replace(SEARCHING, padding=padding))
+        trained(planted, tmp_path / padding, epochs=2, batch=2, searching=replace(SEARCHING, padding=padding))
         assert seen >= expected and all(full for full, _ in seen)
         assert padding == "context" or seen == expected
+        assert drawn[:24] != drawn[24:] and len(drawn) == 48, "each epoch has an order of its own"
         seen.clear()
+        drawn.clear()
 
 
-def test_a_held_out_part_selects_and_the_rest_trains(planted):
+def test_a_held_out_part_selects_and_the_rest_trains(planted, tmp_path):
     file = planted[0].annotations
     settings = SETTINGS.model_copy(update={"held_out_share": 0.3})
     parts = experiment._training_moments({"train": str(file), "selection": str(file)}, "fig", settings)
     held, rest, everything = (read_moments(file, "fig", part, 0.3).videos for part in ("held-out", "rest", None))
     assert {name: moments.videos for name, moments in parts.items()} == {"train": rest, "selection": held}
     assert sorted(held + rest) == everything and 0 < len(held) < len(rest)
+    rows = [row | {"windows": [row["time"], [0, 1]]} for row in read_jsonl(file)]
+    write_jsonl(tmp_path / "windows.jsonl", rows)
+    parts = experiment._training_moments(dict.fromkeys(parts, str(tmp_path / "windows.jsonl")), "fig", SETTINGS)
+    assert (len(parts["train"]), len(parts["selection"])) == (2 * len(rows), len(rows)), "trained on each window"
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +201,9 @@ def run(planted, tmp_path_factory):
     short = of_job(ranking_settings, searched_videos=3, training_list_videos=7)
     rank_videos(files, "fig", short, str(folder / "short.h5"))
     tested = {"checkpoint": files["checkpoint"], "video": str(test.video), "text": str(test.text)}
-    tested["test"] = str(test.annotations)
-    facts = {"dataset": "d", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": 2018, "split": "test"}
+    tested["test"] = str(folder / "test.jsonl")
+    write_jsonl(tested["test"], [row | {"cog_desc": "coarse"} for row in read_jsonl(test.annotations)])
+    facts = {"dataset": "d", "model": "xml", "trained_on": "cog", "tested_on": "fig", "seed": 2018, "split": "test"}
     test_model(
         tested,
         facts,
@@ -192,6 +222,12 @@ def test_epochs_are_selected_by_the_first_rows_of_vcmr_at_both_thresholds(run):
         assert row["SVMR/0.7/r1"] not in (row["VCMR/0.7/r1"], row["VR/r1"])
 
 
+def test_lists_for_training_and_for_a_search_have_depths_of_their_own(run, planted):
+    names = read_moments(planted[0].annotations, "fig").videos
+    depths = {part: read_ranked(run / "short.h5", part, names).video.shape[1] for part in ("train", "selection")}
+    assert depths == {"train": 7, "selection": 3}
+
+
 def test_checkpoints_of_the_same_seed_have_the_same_bytes(run):
     assert (run / "one" / "c.safetensors").read_bytes() == (run / "two" / "c.safetensors").read_bytes()
     assert not list(run.glob("*/unfinished*"))
@@ -202,7 +238,9 @@ def test_metrics_numbers_per_query_and_submission_agree(run, planted):
     from verified.benchmark.vcmr.metrics import TVR_METRICS, tvr_name
 
     metrics = json.loads((run / "metrics.json").read_text())
-    assert metrics["queries"] == 48 and metrics["videos"] == 16
+    assert metrics["queries"] == 48 and metrics["videos"] == 16 and metrics["epochs"] == RECIPE["epochs"]
+    lists = json.loads(gzip.decompress((run / "submission.json.gz").read_bytes()))["VCMR"]
+    assert [row["desc"] for row in lists] == [row["fig_desc"] for row in read_jsonl(planted[1].annotations)]
     for nms, key in ((0.5, "metrics"), (None, "without_nms")):
         scored = evaluate_files(planted[1].annotations, run / "submission.json.gz", nms_threshold=nms).metrics
         ours = {
