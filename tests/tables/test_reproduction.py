@@ -105,13 +105,16 @@ def test_cells_that_cannot_be_rebuilt_say_why(tmp_path):
     assert "do not say which captions" in rows["supp-1", "Charades-FIG", "", "statics_count"]["note"]
     assert "no FIG captions" in rows["main-1", "Charades-FIG", "FIG", "words"]["note"]
     assert "not part of this run" in rows["main-2", "DiDeMo-FIG", "COG", "classes"]["note"]
-    assert "needs people" in rows["main-3", "Charades-FIG", "", "S_total"]["note"]
+    for dataset in ("Charades-FIG", "DiDeMo-FIG"):
+        assert "needs people" in rows["main-3", dataset, "", "S_total"]["note"]
 
 
 def test_a_part_of_the_splits_is_never_more_than_partial(tmp_path):
     changes = {"language": {"splits": ["val", "test"]}}
-    words = verdicts(tmp_path, missing=("train",), **changes)["main-1", "Charades-FIG", "COG", "words"]
+    rows = verdicts(tmp_path, missing=("train",), **changes)
+    words = rows["main-1", "Charades-FIG", "COG", "words"]
     assert (words["verdict"], words["note"]) == ("partial", "partial: val+test")
+    assert rows["supp-1", "Charades-FIG", "", "total_confidence"]["verdict"] == "partial"
 
 
 def test_the_demo_is_never_compared(tmp_path):

@@ -40,6 +40,8 @@ def test_every_form_shows_what_the_table_says(tmp_path):
     for ending in ("md", "tex", "html"):
         form = (tmp_path / f"long-form.{ending}").read_text(encoding="utf-8")
         assert "Windows overlap by half." in form and "Made by a test." in form
+    tabular = (tmp_path / "long-form.tex").read_text(encoding="utf-8")
+    assert r"\begin{tabular}{llrrr}" in tabular and tabular.count(r"\midrule") == 1
     rows = pd.read_csv(tmp_path / "long-form.csv")
     assert [rows[name][0] for name in ("R@1", "R@1 low", "R@1 high", "Queries")] == [12.345, 10.0, 14.5, 200]
     assert rows["R@1"].isna()[1] and len(rows) == len(TABLE.rows)

@@ -91,7 +91,7 @@ def test_best_is_marked_only_when_the_paired_test_says_so(tmp_path):
 
 
 def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_tested(tmp_path):
-    paths = [made_run(tmp_path, "xml", 0.8 + seed / 100, seed=seed) for seed in (1, 2, 3)]
+    paths = [made_run(tmp_path, "xml", 0.8 + seed**2 / 100, seed=seed) for seed in (1, 2, 3)]
     paths.append(made_run(tmp_path, "hero", 0.2))
     collection, tasks = collected(paths), [{"served": {"olmocr-2 for m": 4}}, {"served": {}}]
     collection.statistics["demo", "outcomes"] = {"statics": {"tasks": tasks}}
@@ -99,7 +99,10 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     assert "answered as other models: olmocr-2 for m (4 answers)." in (tmp_path / "t" / "main-1.md").read_text()
     page = (tmp_path / "t" / "main-5.md").read_text(encoding="utf-8")
     rows = {line.split(" | ")[1]: line for line in page.splitlines() if line.startswith("| Demo-FIG")}
-    assert "**" not in page and "]¹" in rows["HERO"] and "]¹" not in rows["XML"]
+    assert "**" not in page and "]¹" in rows["HERO"] and "]¹" not in rows["XML"] and "84.67 ±4.04 [" in rows["XML"]
+    assert "one training of each model" not in page
+    bounds = [list(map(float, pair)) for pair in re.findall(r"\[([\d.]+), ([\d.]+)\]", rows["XML"])]
+    assert bounds and all(low < high for low, high in bounds)
     assert "One training: the interval holds the draw of test videos only" in page and "So for HERO." in page
     assert "$^1$" not in (tmp_path / "t" / "main-5.tex").read_text(encoding="utf-8")  # which has no intervals
     gains = [line for line in (tmp_path / "t" / "gains.md").read_text().splitlines() if line.startswith("| Demo-FIG")]
@@ -141,13 +144,15 @@ def test_gains_of_fine_training_have_a_table_of_their_own(tmp_path):
         for captions, share in (("cog", 0.2), ("fig", 0.5), ("fig-lowest", 0.45))
         for seed in (1, 2)
     ]
+    paths += [made_run(tmp_path, "xml", 0.1, trained_on="cog", tested_on="cog", seed=seed) for seed in (1, 2)]
+    assert collected(paths).finest_captions("demo") == "fig"
     settings = shown_settings(DEMO, features={"video_backbone": "org/net", "video_revision": "v2"})
     record = {"model": "org/net", "revision": "v2", "commit": 10 * "c0fe", "folder": str(tmp_path)}
     (tmp_path / "net.json").write_text(json.dumps(record))
     write_tables(tmp_path / "t", settings, collected(paths), tmp_path, weights=[str(tmp_path / "net.json")])
     foot = (tmp_path / "t" / "main-6.md").read_text(encoding="utf-8")
     assert "Retrieval on org/net at commit c0fec0fec0fe video and all-MiniLM-L6-v2 text features" in foot
-    assert "XML: 2 trainings." in foot and "training seeds: 1, 2." in foot
+    assert "models selected on split val" in foot and "XML: 2 trainings." in foot and "training seeds: 1, 2." in foot
     assert " minus " not in foot and "training seeds" not in (tmp_path / "t" / "main-1.md").read_text(encoding="utf-8")
     with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["table"] == "gains"]
@@ -155,17 +160,21 @@ def test_gains_of_fine_training_have_a_table_of_their_own(tmp_path):
     gain = shown["XML trained on FIG; XML trained on COG; VCMR 0.5/r5"]
     assert float(gain["low"]) < float(gain["value"]) == 30 < float(gain["high"])
     assert gain["dataset"] == "Demo-FIG" and gain["test"] == "FIG"
+    assert float(shown["XML trained on FIG-highest; XML trained on FIG-lowest; VCMR 0.5/r1"]["value"]) == 5
 
 
 def test_printed_figures_stand_beside_ours_only_where_the_data_set_is_the_papers(tmp_path):
     published = {Place("main-2", "DiDeMo-FIG", train="COG", task="many-to-many", metric="classes"): "7"}
     path = tmp_path / "results" / "demo" / "statistics" / "many_to_many.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({kind: {"classes": 9, "instances": 20} for kind in ("cog", "fig")}))
+    path.write_text(
+        json.dumps({kind: {"classes": 9, "instances": 20} for kind in ("cog", "fig")} | {"splits": ["test"]})
+    )
     for kind, shown in (("demo", False), ("folder", True)):
         settings = shown_settings({"demo": "DiDeMo-FIG"}, kind)
         write_tables(tmp_path / kind, settings, Collection([], [str(path)]), tmp_path, published)
         assert ("9 (paper 7, +2)" in (tmp_path / kind / "main-2.md").read_text(encoding="utf-8")) == shown
         assert (",9,,,,,7.0,2.0," in (tmp_path / kind / "all.csv").read_text(encoding="utf-8")) == shown
         assert all((tmp_path / kind / f"{key}.html").is_file() == shown for key in ("reproduction", "verdicts"))
+    assert "partial" not in (tmp_path / "folder" / "main-2.md").read_text(encoding="utf-8")
     assert "paper" not in (tmp_path / "folder" / "main-2.tex").read_text(encoding="utf-8")
