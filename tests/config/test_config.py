@@ -12,6 +12,7 @@ from running import PROJECT, SHIPPED
 
 from verified.config import load, read
 from verified.config.base import Section
+from verified.config.model import Config
 from verified.config.params import deciding, is_operational
 from verified.config.retrieval import Training
 from verified.config.run_values import run_values
@@ -100,7 +101,9 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
         "data.yaml": "name: data\ndatasets: {d: {title: D, source: {kind: demo, videos: 20, seconds: 10}}}\n",
         "mid.yaml": "layers: [base.yaml]\nshards: 7\nretrieval: {resamples: 300}\n",
         "whole.yaml": "layers: [mid.yaml, data.yaml]\nseed: 2\n",
-        "change.yaml": "datasets: {d: {source: {videos: 30}}}\nretrieval: {models: [xml]}\n",
+        "change.yaml": "datasets: {d: {source: {kind: demo, videos: 30}}}\nretrieval: {models: [xml]}\n",
+        "part.yaml": "datasets: {d: {title: D, source: {seconds: 12}}}\n",
+        "kind.yaml": "layers: [part.yaml]\ndatasets: {d: {source: {kind: demo}}}\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -109,6 +112,7 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     assert (settings.retrieval.models, settings.retrieval.resamples, settings.shards) == (("xml",), 300, 7)
     source = settings.datasets["d"].source
     assert (source.videos, source.seconds) == (30, 10)
+    assert read(tmp_path / "kind.yaml").datasets["d"].source.seconds == 12
     (tmp_path / "own.yaml").write_text("datasets: {d: {source: {kind: folder, videos: v, moments: m.csv}}}\n")
     assert read(tmp_path / "whole.yaml", tmp_path / "own.yaml").datasets["d"].source.videos == "v"
     (tmp_path / "data.yaml").write_text("layers: [whole.yaml]\n")
@@ -117,6 +121,15 @@ def test_a_later_file_changes_single_keys_of_earlier_ones_and_of_their_layers(tm
     (tmp_path / "data.yaml").write_text("layers: other.yaml\n")
     with refused("data.yaml", "'other.yaml'"):
         read(tmp_path / "whole.yaml")
+
+
+def test_the_defaults_are_these(data_regression):
+    source = {"kind": "folder", "videos": "v", "moments": "m.csv"}
+    given = {"d": {"title": "D", "source": source}, "demo": demo()["datasets"]["demo"]}
+    settings = load(
+        {"datasets": given, "generation": {"speech": {}, "embed": {}}, "retrieval": {"training": {"xml": {}}}}
+    )
+    data_regression.check(settings.model_dump(mode="json", include=set(Config.model_fields)))
 
 
 def test_the_operational_keys_are_these(data_regression):
@@ -140,6 +153,7 @@ def test_params_are_the_same_in_any_order_of_keys():
     options = {"hidden": 128, "dropout": 0.2}
     given = [Training(options=options), Training(options=dict(reversed(options.items())))]
     assert len({repr(deciding(training)) for training in given}) == 1
+    assert "api_slots" not in deciding(load(demo()).generation.llm)
     assert repr(deciding(given[0], ("seeds", "options"))) == repr(deciding(given[1], ("options", "seeds")))
 
 
