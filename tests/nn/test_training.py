@@ -76,6 +76,7 @@ def weights(training):
 def test_killed_anywhere_it_goes_on_to_the_same_weights_and_log(die_at, tmp_path):
     whole = make()
     expected = train(whole)
+    assert [(row["step"], len(row["items"])) for row in expected.rows] == [(2, 3), (5, 3), (7, 2)]
     state = TrainingState(tmp_path / "state.safetensors", {}, 0.0)
     with pytest.raises(Killed):
         train(make(die_at=die_at), state)
@@ -199,7 +200,7 @@ def test_moments_get_the_layout_of_their_parameters(tmp_path):
     assert torch.equal(model.weight, again.weight)
 
 
-@pytest.mark.parametrize("part", OWNER)
+@pytest.mark.parametrize("part", [*OWNER, "run"])
 def test_a_state_of_another_training_is_set_aside(saved, part, caplog):
     model, other = network(), TrainingState(saved.path, {**OWNER, part: "other"}, 0.0)
     before = {name: value.clone() for name, value in model.state_dict().items()}

@@ -1,9 +1,11 @@
 """The report: its front page, and the inputs of its rules by kind of data set."""
 
+import re
+
 import pytest
 from given import fig
 
-from verified.report.front import Corpus, facts, recalls, soundness
+from verified.report.front import Corpus, facts, moments, recalls, soundness
 from verified.report.summary import omitted_tables, write_summary
 
 HEAD = "table,dataset,method,train,test,task,metric,value,ours,difference,tolerance,verdict,note\n"
@@ -67,7 +69,7 @@ CELL = {"table": "main-4", "dataset": "A & B", "test": "FIG", "task": "VR", "met
 
 CELLS = [
     {**CELL, "method": "XML", "train": "COG", "value": "6.2", "low": "4.6", "high": "8.4", "trainings": "3"},
-    {**CELL, "method": "XML", "train": "FIG", "value": "25.4", "low": "15", "high": "36", "trainings": "3"},
+    {**CELL, "method": "XML", "train": "FIG", "value": "25.4", "low": "15", "high": "40", "trainings": "3"},
     {**CELL, "method": "<mine>", "train": "FIG", "value": "30", "low": "", "high": "", "trainings": "1"},
 ]
 
@@ -84,12 +86,15 @@ def test_the_front_page_names_the_run_and_its_figures_beside_chance():
     assert shown.count("<circle") == 3 and shown.count('fill="var(--paper)"') == 1, "COG is hollow"
     assert shown.count('class="chance"') == 2, "beside the dots of a row, not through its name"
     assert recalls([corpus()], []) == ""
+    picked = re.findall(r"fine &lt;i&gt;(\d+)", moments([corpus()]))
+    assert picked == ["3", "7", "13", "17"], "of the test split, at the middles of quarters of confidence"
 
 
 def test_the_head_counts_every_aim_below_it():
     check = {"check": "c", "aim": "> 0", "value": 1.0, "low": None, "high": None}
     shown = soundness([{**check, "met": met} for met in (True, True, None, False)])
     assert "2 of 4 aims are met, 1 cannot be told" in shown and shown.count("<li") == 4
+    assert shown.index("✗") < shown.index("✓") and 'class="good" x="3.0%" width="94.00%"' in shown
 
 
 def test_a_run_without_published_figures_says_nothing_of_them(tables, tmp_path):
