@@ -29,15 +29,16 @@ def _row(number, movie, start, end, split="train", duration=100.0):
 
 
 def test_a_few_rows_by_hand(tagger):
-    rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100), _row(2, "b", 5, 10, "test", 20.0)]
+    rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100), _row(2, "b", 5, 9.5, "test", 20.0)]
+    rows[1]["sentence"] = "she opens a red door."
     measures = measure_splits(rows, tagger)
     whole = measures["all"]
-    assert (whole["videos"], whole["queries"], whole["tokens"], whole["vocabulary"]) == (2, 3, 18, 6)
+    assert (whole["videos"], whole["queries"], whole["tokens"], whole["vocabulary"]) == (2, 3, 18, 7)
     assert whole["hours"] == pytest.approx(120 / 3600) and whole["minutes"] == 1.0
-    assert whole["seconds"] == pytest.approx(25 / 3) and whole["coverage"] == pytest.approx((0.1 + 0.1 + 0.25) / 3)
+    assert whole["seconds"] == pytest.approx(24.5 / 3) and whole["coverage"] == pytest.approx((0.1 + 0.1 + 0.225) / 3)
     assert (whole["adjectives"], whole["nouns"], whole["verbs"]) == (1, 1, 1)
     assert whole["histograms"]["start"]["counts"][0] == 1 and whole["histograms"]["end"]["counts"][-1] == 1
-    assert sum(whole["histograms"]["seconds"]["counts"]) == 3 and whole["histograms"]["seconds"]["counts"][10] == 2
+    assert whole["histograms"]["seconds"]["counts"][4] == 1 and whole["histograms"]["seconds"]["counts"][10] == 2
     assert measures["splits"]["test"] == {"videos": 1, "queries": 1} and measures["overlap"]["shared_share"] == 1
     assert measures["train"]["queries"] == 2 and measures["val/test"]["queries"] == 1
 

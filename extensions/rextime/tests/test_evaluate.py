@@ -114,7 +114,7 @@ def test_submissions_are_compared_in_what_both_hold(truth, tmp_path):
 
 
 def test_a_window_that_just_reaches_a_threshold_counts():
-    truth = [Question(f"q{n}", "?", "v", 20.0, ((0.0, 20.0),), answer="A") for n in range(6, 20)]
+    truth = [Question(f"q{n}", "?", "v", 20.0, ((19.5, 20.0), (0.0, 20.0)), answer="A") for n in range(6, 20)]
     given = {row.qid: Prediction((0.0, float(row.qid[1:])), "A") for row in truth}
     found = measures(score(truth, given, "both"))
     for place, threshold in enumerate(THRESHOLDS):

@@ -36,6 +36,8 @@ def fates(given: CaptionedVideo) -> tuple[list[str], dict[str, str]]:
 def test_near_events_stay_and_long_ones_go():
     plain = video((0, 40), (45, 80))
     assert fates(plain) == (["event 0", "event 1"], {})
+    for exact in (video((0, 80), (10, 20)), video((0, 40), (45, 65))):
+        assert fates(exact) == (["event 0", "event 1"], {}), "80 % is not too long, and 60 % is enough"
     long = video((0, 90), (0, 20), (25, 60))
     assert fates(long) == (["event 1", "event 2"], {"event 0": "long-event"})
     assert fates(video((0, 40), (0, 40), (41, 50)))[0], "overlapping segments count twice"

@@ -10,9 +10,9 @@ from small_index import random_videos, write_corpus
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
 from verified.nn.sentences import encode
-from verified_search.ask import Index
-from verified_search.captions import Captions
-from verified_search.fusion import above_average, salience, shares
+from verified_search.ask import Index, window_around_best
+from verified_search.captions import Captions, Words
+from verified_search.fusion import above_average, salience, shares, weights_of
 from verified_search.origin import caution, ranked_before, ranking_of, skill
 from verified_search.presence import PASSES, UNRELATED, nearest_caption, unrelated_scores
 from verified_search.update import update
@@ -96,6 +96,7 @@ def test_a_ranking_is_measured_against_chance(right):
     before = ranked_before(index, asked, 1)
     ranking = ranking_of("xml", before)
     assert ranking["trusted"] is right and before["queries"] == 30
+    assert not ranking_of("xml", {**before, "value": 0.9, "low": 0.6})["trusted"]
     assert (skill(ranking) > 0.9) if right else (skill(ranking) == 0)
     said = caution(ranking, captions=False)
     assert ("close to random" in said) if not right else said == ""
@@ -111,5 +112,17 @@ def test_scores_say_how_far_above_the_average_a_moment_is():
     assert salience(np.array([0.2, 0.4, 9.0]), background) == pytest.approx([0, 0.5, 1], abs=0.03)
     known = salience(np.array([0.2, 0.4, 9.0, 0.9]), background, near=1.8)
     assert known == pytest.approx([0, 0.4 / 1.8, 1, 0.5], abs=0.03), "no nearer than the part of what would be near"
+    weighed = [weights_of(model, 0.5, model == "joint")[model] for model in ("xml", "joint")]
+    assert weighed == [0.25, 1.0] and weights_of("xml", 0.0, False)["xml"] == 0.01
     put = shares({"words": np.array([1.0]), "xml": np.array([0.5])}, {"words": 3.0, "xml": 1.0, "fine": 9.0})
     assert {name: values.tolist() for name, values in put.items()} == {"words": [0.75], "xml": [0.125]}
+
+
+def test_a_short_text_counts_more_than_a_long_one_with_the_same_word():
+    short, long = Words(["a dog", "a dog that runs along a beach"]).scores("dog")
+    assert short > long > 0
+
+
+def test_the_window_around_the_best_clip_is_its_upper_half_and_grows_to_the_earlier_of_equals():
+    similarity = np.array([0.1, 0.7, 0.8, 1.0, 0.8, 0.4, 0.1])  # on average 0.56, so from 0.78 on
+    assert window_around_best(similarity, 7) == (2, 4) and window_around_best(similarity, 2) == (2, 3)
