@@ -11,7 +11,7 @@ from running import PROJECT
 from shown_settings import shown_settings
 
 from verified.benchmark.published import Place, read_published
-from verified.benchmark.vcmr.metrics import SPAN_RECALLS, VIDEO_RECALLS
+from verified.benchmark.vcmr.metrics import OWN_METRICS, SPAN_RECALLS, VIDEO_RECALLS
 from verified.benchmark.vcmr.results import write_per_query
 from verified.tables.collect import Collection
 from verified.tables.layout import TABLES
@@ -45,11 +45,14 @@ def made_run(
     folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / tested_on
     folder.mkdir(parents=True)
     answered = np.arange(200) < right * 200
-    values = {f"{task}/{name}": answered for task in ("VCMR", "SVMR") for name in (*SPAN_RECALLS, "mIoU")}
-    values |= {f"VR/{name}": answered for name in VIDEO_RECALLS}
+    recalls = {"VCMR": SPAN_RECALLS, "SVMR": SPAN_RECALLS, "VR": VIDEO_RECALLS}
+    names = {
+        task: (*of_task, *(metric.name for metric in OWN_METRICS if task in metric.tasks))
+        for task, of_task in recalls.items()
+    }
+    values = {f"{task}/{name}": answered for task, of_task in names.items() for name in of_task}
     write_per_query(folder / "per_query.npz", np.arange(200), [f"v{n // 4}" for n in range(200)], values)
-    metrics = {task: dict.fromkeys((*SPAN_RECALLS, "mIoU"), 100 * right) for task in ("VCMR", "SVMR")}
-    metrics["VR"] = dict.fromkeys(VIDEO_RECALLS, 100 * right)
+    metrics = {task: dict.fromkeys(of_task, 100 * right) for task, of_task in names.items()}
     path = folder / "metrics.json"
     about = {"dataset": "demo", "model": model, "trained_on": trained_on, "tested_on": tested_on, "seed": seed}
     about |= {"split": "test", "queries": 200, "videos": videos, "ground_truth_sha256": "0" * 64}
