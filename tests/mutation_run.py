@@ -62,13 +62,13 @@ def survivors(tested: list[tuple[dict, dict]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Mutate changed modules; list the mutants that no quick test finds.")
     parser.add_argument("--since", default="main", metavar="REVISION", help="modules that changed since (main)")
-    parser.add_argument("--minutes", type=float, default=120, help="at most so long")
+    parser.add_argument("--minutes", type=float, default=120, help="at most so long, once the tests are chosen")
     parser.add_argument("--each", type=float, default=120, help="at most so many seconds for the tests of a mutant")
     asked = parser.parse_args()
-    end = time.monotonic() + 60 * asked.minutes
     names = [str(file.relative_to(PROJECT)) for file in modules(asked.since)]
     reached = {name: [test for tests in tests_of(name, Path(name).parts[2]) for test in tests] for name in names}
     outcomes: Counter[str] = Counter()
+    end = time.monotonic() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as folder:
         project = copy_tree(Path(folder))
         for done, name in enumerate(sorted(names, key=lambda name: len(reached[name]))):
