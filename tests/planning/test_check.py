@@ -1,5 +1,6 @@
 """`verified init` and `verified check`: a sound set-up passes, ten broken ones are named with their remedies."""
 
+import contextlib
 import csv
 import json
 import os
@@ -12,13 +13,18 @@ import pytest
 import yaml
 from loopback import completion, endpoint, images_of, refusal, strict
 from media import scenes, write_video
-from refusals import said
+from refusals import refused, said
 
 from verified.__main__ import main
+from verified.captions.preflight import longest_clip
+from verified.config import load
+from verified.corpus.inventory import check_enough
+from verified.corpus.preflight import caption_of_most, video_findings
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.manifest import write_manifest
 
 KEY = "sk-canary-161803"
+LOOKS = (("a", 1), ("b", 1), ("c", 2))
 
 
 @pytest.fixture
@@ -475,3 +481,30 @@ def test_a_spreadsheets_other_forms_are_refused_with_the_remedy(lab, capsys, for
         csv.writer(file, delimiter=form.get("delimiter", ",")).writerows(rows)
     status, shown = main([*INIT, "moments.csv"]), capsys.readouterr().err
     assert status and all(word in shown for word in ("moments.csv", *words)), shown
+
+
+def test_findings_about_videos_and_moments_begin_behind_their_limits(tmp_path, monkeypatch):
+    """Of two equal videos of 2 s and another one; ends may be 1 s behind a video's without a note."""
+    monkeypatch.chdir(tmp_path)
+    Path("videos").mkdir()
+    paths = {name: write_video(tmp_path / "videos" / f"{name}.mp4", scenes([8, 8], seed), 8) for name, seed in LOOKS}
+    rows = [(0.0, 3.0), (1.25, 3.25), (1.9, 2.75)]
+    moments = [
+        {"desc_id": number, "video": "a", "start": start, "end": end, "caption": f"a dog runs {number}"}
+        for number, (start, end) in enumerate([*rows, *[(0.0, 1.0)] * 2])
+    ]
+    for number, name in ((3, "b"), (4, "c")):
+        moments[number]["video"] = name
+    write_jsonl("moments.jsonl", moments)
+    shown = [finding.message for finding in video_findings(paths, moments, "source.videos")]
+    assert "videos that are copies of another one: 1, first b of a" in shown
+    assert any("more than 1 s after their video: 1, first desc_id 1, 3.25 s in a" in message for message in shown)
+    assert any("shorter than two frames" in message and ": 1, first desc_id 2 in a" in message for message in shown)
+    assert caption_of_most([*"aaaaabbbbb"]) is None and caption_of_most([*"aaaaabbbb"]) == "a"
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
+    data_set = {"title": "Lab", "source": source, "dynamics": {"fps": 8.0, "max_frames": 64}}
+    for batch in (5, 6):
+        settings = load({"name": "lab", "datasets": {"lab": data_set}, "evaluator": {"batch": batch}})
+        with refused("5 usable moments") if batch > 5 else contextlib.nullcontext():
+            check_enough(settings)
+    assert longest_clip(settings) == 24
