@@ -17,8 +17,11 @@ from verified.benchmark.vcmr.submission import write_submission
 from verified.config import load
 from verified.config.generation import Generation
 from verified.demo.source import write_video
+from verified.io.jsonl import write_jsonl
+from verified.layout import Layout
 from verified.lmm.session import Session
 from verified.lmm.tasks import structured_form
+from verified_field.calls import follow_up_calls
 from verified_field.config import Grounder, Reranker
 from verified_field.grounding import costs, ground, pairs_to_grade, pairs_to_ground, read_first_stage, rerank
 from verified_field.runs import first_stage as first_stage_of
@@ -210,3 +213,16 @@ def test_schema_ending_and_example_of_a_task_agree(task):
     assert all(f'"{name}"' in ending for name in schema["required"])
     example = task.example(2, "0123456789abcdef")
     assert example.usable and not example.missing
+
+
+def test_a_quote_takes_the_divided_split_and_supposes_the_true_video(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = {"first_stages": ["xml"], "videos": 2}
+    values = {"name": "m", "datasets": {"d": {"title": "D", "source": {"kind": "demo"}}}, "field": {"grounder": rows}}
+    settings = load({**values, "retrieval": {"models": ["xml"], "seeds": [4, 7]}})
+    write_jsonl(
+        Layout(settings).path(Layout.moments, "d"), [{"desc_id": n, "split": ("val", "test")[n]} for n in (0, 1)]
+    )
+    shards = [([{"desc_id": n, "split": "test"} for n in (0, 1)], {})]
+    with Session(asked(tmp_path, "http://127.0.0.1:9/v1"), 1, (GROUND,)) as session:
+        assert len([*follow_up_calls("d", settings, GROUND, shards, session)]) == 1 * 3 * 2

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmark.test_evaluate_input import ODD, evaluated, written
 from refusals import refused
@@ -11,6 +12,7 @@ from verified.__main__ import main
 from verified.cli.forms import form_of, read_ground_truth
 from verified.errors import InputError
 from verified.io.jsonl import read_jsonl, write_jsonl
+from verified_field.window_metrics import average_precision
 from verified_field.windows import evaluate_files
 
 FIXTURE = Path(__file__).parent / "fixtures" / "qvhighlights"
@@ -134,6 +136,14 @@ def test_windows_that_the_official_evaluator_counts_as_hits_are_noted(tmp_path):
     for count in (10, 11):
         lists = windows(tmp_path / "s.jsonl", [[n, n + 1, 1] for n in range(count)], [[0.0, 6.9, 1]])
         assert any("more than 10 windows" in note for note in evaluate_files(truth, lists).notes) == (count > 10)
+
+
+def test_lengths_belong_to_the_range_that_they_end_and_of_equal_windows_the_last_is_found(tmp_path):
+    rows = [{**row, "duration": 60.0, "relevant_windows": [[0, end]]} for row, end in zip(WINDOWS, (10, 30))]
+    lists = windows(tmp_path / "s.jsonl", [[0, 10, 1]], [[0, 30, 1]])
+    result = evaluate_files(written(tmp_path / "truth.jsonl", rows), lists).result
+    assert [result[name]["MR-mAP"]["average"] for name in ("short", "middle", "long")] == [100, 100, None]
+    assert average_precision(np.array([[0.6, 0.6], [0.9, 0.0]]), np.array([0.5])) == [1]
 
 
 @pytest.mark.parametrize("clips", [{}, {"relevant_clip_ids": [24, 25]}, {"relevant_clip_ids": []}])
