@@ -89,8 +89,9 @@ def test_without_rate_every_frame_of_the_half_open_span(steady, spans):
 
 @pytest.mark.parametrize("fps", [3.2, 12])
 def test_a_whole_video_at_a_rate_is_on_the_grid_from_its_start(steady, fps):
-    numbers = [number_of(frame) for _, frame in iterate_frames(steady, fps=fps)]
-    assert numbers == expected_numbers([k / FPS for k in range(COUNT)], 10, [k / fps for k in range(int(10 * fps))])
+    found, grid = [(time, number_of(frame)) for time, frame in iterate_frames(steady, fps=fps)], range(int(10 * fps))
+    numbers = expected_numbers([k / FPS for k in range(COUNT)], 10, [k / fps for k in grid])
+    assert found == [(k / fps, number) for k, number in zip(grid, numbers, strict=True)]
 
 
 @settings(max_examples=60, deadline=None)

@@ -86,7 +86,7 @@ def test_questions_are_in_the_released_form_with_their_options(demo, tmp_path):
         if row["question_windows"]:
             asked = row["question_windows"][0]
             assert (asked[0] < start) == (row["direction"] == "forward")
-    assert {row["kind"] for row in questions} <= set(tasks.QUESTIONS)
+    assert {row["kind"] for row in questions} <= set(tasks.QUESTIONS) and len({row["ans"] for row in questions}) > 1
     assert all(row["lineage"].keys() >= {"questions", "verification", "options"} for row in questions)
 
 
