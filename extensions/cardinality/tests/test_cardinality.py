@@ -50,6 +50,8 @@ def test_an_answer_counts_as_a_whole(rows, true, count, f1):
         (spans((2, 6), (20, 23), (8, 9)), spans((2, 6), (20, 24)), 0.6 + 0.4 / 2),
         (spans((0, 4), (0, 4), (6, 9)), spans((0, 4), (6, 9)), (1 + 2 / 3) / 2),  # a span is found once
         (spans(*[(20, 24)] * 10, (0, 4)), spans((0, 4)), 0),  # ten rows count
+        # The first row is at 0.6 to both and finds the last, up to 0.6; then the second alone is right, of two.
+        (spans((0, 10), (0, 6)), spans((0, 6), (4, 10)), 0.3 + 0.7 / 4),
     ],
 )
 def test_average_precision_is_of_ranked_rows(rows, true, precision):
@@ -167,6 +169,7 @@ def test_what_is_like_the_same_query_is_alike(parts):
 
 
 def test_a_ground_truth_of_parts_has_several_moments_and_none(parts, capsys):
+    assert [query.caption for query in read_queries(parts / "truth.json") if query.absent] == ["a cat sleeps"]
     words = ["evaluate", *(str(parts / name) for name in ("truth.json", "answers.json"))]
     assert main([*words, "--absent", str(parts / "twin-answers.json"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["summary"]
