@@ -121,7 +121,6 @@ rule test_model:
         unpack(partial(testing_inputs, settings)),
         weights=text_records(settings),
         checkpoint=rules.train_model.output.checkpoint,
-        record=rules.train_model.output.record,
     output:
         submission="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/submission.json.gz",
         metrics="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/{tested_on}/metrics.json",

@@ -92,7 +92,6 @@ rule test_on_twins:
         unpack(partial(twin_inputs, settings)),
         weights=text_records(settings),
         checkpoint=rules.train_model.output.checkpoint,
-        record=rules.train_model.output.record,
     output:
         submission=f"{TWIN_TEST}/submission.json.gz",
         metrics=f"{TWIN_TEST}/metrics.json",

@@ -6,7 +6,6 @@ with job(snakemake, snakemake.params.settings["retrieval"]["threads"]):
     from verified.benchmark.vcmr.experiment import Settings, locate_weights, test_model
     from verified.benchmark.vcmr.results import SETTINGS
     from verified.config.params import received
-    from verified.io.jsonl import read_jsonl
     from verified.runtime.wildcards import key_of
 
     wildcards = snakemake.wildcards
@@ -24,7 +23,6 @@ with job(snakemake, snakemake.params.settings["retrieval"]["threads"]):
         files,
         facts,
         settings,
-        read_jsonl(snakemake.input.record),
         snakemake.output.submission,
         snakemake.output.metrics,
         snakemake.output.queries,

@@ -208,7 +208,6 @@ def run(planted, tmp_path_factory):
         tested,
         facts,
         of_job(testing_settings),
-        read_jsonl(folder / "one" / "l.jsonl"),
         str(folder / "submission.json.gz"),
         str(folder / "metrics.json"),
         str(folder / "per_query.npz"),

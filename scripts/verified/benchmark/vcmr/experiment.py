@@ -171,7 +171,6 @@ def test_model(
     files: Files,
     facts: dict,
     settings: Settings,
-    history: list[dict],
     submission: str,
     metrics: str,
     queries_file: str,
@@ -179,7 +178,7 @@ def test_model(
     """Test a checkpoint: submission (before NMS), metrics with intervals (after NMS and without), numbers per query.
 
     `files`: checkpoint, video, text, test and, for two-stage models, ranked. `facts` are copied into the metrics
-    (dataset, model, trained_on, tested_on, seed, split). `history`: the record of training.
+    (dataset, model, trained_on, tested_on, seed, split).
     """
     model, header = load_model(files["checkpoint"], settings.retrieval.device)
     tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None

@@ -115,7 +115,7 @@ def search_encoded_corpus(
 ) -> TaskLists:
     """`search` over an encoded corpus."""
     depth = min(settings.searched_videos, len(videos))
-    chunk = _chunk(model, depth, videos.context, settings)
+    chunk = _chunk(depth, videos.context, settings)
     searched = []
     progress = Progress("search", len(queries), "queries")
     for at in range(0, len(queries), chunk):
@@ -278,7 +278,7 @@ def _gather_needed(corpus: Encoded, video: Tensor) -> tuple[Encoded, Tensor]:
     return {name: tensor[needed.cpu()].to(video.device) for name, tensor in corpus.items()}, position
 
 
-def _chunk(model: RetrievalModel, depth: int, clips: int, settings: SearchSettings) -> int:
+def _chunk(depth: int, clips: int, settings: SearchSettings) -> int:
     """Queries at a time: some ten tensors of [queries, videos, clips] in float32 share half of the room."""
     each = 40 * (depth + 1) * clips
     return int(min(settings.chunk, max(1, settings.memory_mb * 2**20 // (2 * each))))
