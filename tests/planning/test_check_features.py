@@ -53,6 +53,13 @@ def test_features_that_fit_are_said_to_fit(folder):
     assert (level, len(found(folder))) == ("note", 3) and message.endswith("no model reads it")
 
 
+def test_videos_that_models_would_cut_are_counted(folder):
+    text = (folder / "c.yaml").read_text()
+    for most, expected in ((20, []), (19, ["3 of 3 videos are longer than 19 clips, and are cut"])):
+        (folder / "c.yaml").write_text(text.replace("max_context_clips: 48", f"max_context_clips: {most}"))
+        assert [message for level, message in found(folder) if level == "note"] == expected
+
+
 def test_a_second_stream_is_checked_where_a_model_reads_it_and_else_refused_by_name(folder):
     def changed(*pairs):
         text = config

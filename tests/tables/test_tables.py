@@ -155,6 +155,9 @@ def test_gains_of_fine_training_have_a_table_of_their_own(tmp_path):
     write_tables(tmp_path / "t", settings, collected(paths), tmp_path, weights=[str(tmp_path / "net.json")])
     foot = (tmp_path / "t" / "main-6.md").read_text(encoding="utf-8")
     assert "Retrieval on org/net at commit c0fec0fec0fe video and all-MiniLM-L6-v2 text features" in foot
+    came = {"demo": settings.datasets["demo"].model_copy(update={"given_features": True})}
+    line, *_ = retrieval(settings.model_copy(update={"datasets": came}), collected(paths), {})
+    assert line == "Retrieval of Demo-FIG on features that came with it; training seeds: 1, 2."
     assert "models selected on split val" in foot and "XML: 2 trainings." in foot and "training seeds: 1, 2." in foot
     assert " minus " not in foot and "training seeds" not in (tmp_path / "t" / "main-1.md").read_text(encoding="utf-8")
     with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:

@@ -1,5 +1,7 @@
 """Files and settings of the ReXTime jobs, by configuration."""
 
+from pathlib import Path
+
 from verified.annotations.export import generation_facts
 from verified.annotations.splits import finest_captions
 from verified.benchmark.vcmr.jobs import CLIPS, SEARCHED, TEXT_ENCODER, search_settings
@@ -221,13 +223,14 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
 
 
 def published_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
-    """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
+    """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``; a text encoder in a folder."""
     grounder, test, layout = _section(settings).published[wildcards.published], wildcards.test, Layout(settings)
     released = test.partition(RELEASED)[2]
     written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_section(settings))]
     video = grounder.video or layout.path(layout.video_features, test.removeprefix("dataset-"))
     questions = [given_file(settings, released)] if released else written
-    return {"checkpoint": grounder.checkpoint, "video": video, "questions": questions}
+    encoder = {"encoder": grounder.text_encoder} if Path(grounder.text_encoder).is_dir() else {}
+    return {"checkpoint": grounder.checkpoint, "video": video, "questions": questions, **encoder}
 
 
 def published_sources(settings: Config, wildcards) -> list[str] | None:

@@ -75,6 +75,11 @@ def released_findings(settings: Config, *_: object) -> Iterator[Finding]:
                 yield refused(key, error)
         if sound:
             yield Finding("ok", key, f"{', '.join(needed)}: features of {len(needed['video'])} videos fit")
+            clips = [round(duration / spans.clip_seconds) for duration in needed["video"].values() if duration]
+            if long := sum(count > spans.max_context_clips for count in clips):
+                message = f"{long} of {len(clips)} videos are longer than {spans.max_context_clips} clips, and are cut"
+                remedy = f"set it to {max(clips)}, or moments behind are not found (ReLoCLNet pools instead)"
+                yield Finding("note", f"datasets.{name}.spans.max_context_clips", message, remedy)
 
 
 def training_findings(settings: Config) -> Iterator[Finding]:

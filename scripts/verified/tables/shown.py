@@ -26,6 +26,8 @@ class ShownDataSet(Section):
     kind: str
     """Kind of its source."""
     selection_split: str
+    given_features: bool
+    """Whether its features come with it, by encoders that no one here ran."""
 
     @property
     def source(self) -> type[SourceSection]:
@@ -80,7 +82,12 @@ def shown_values(settings: Config) -> dict[str, Any]:
         "name": settings.name,
         "seed": settings.seed,
         "datasets": {
-            name: {"title": of.title, "kind": of.source.kind, "selection_split": of.spans.selection_split}
+            name: {
+                "title": of.title,
+                "kind": of.source.kind,
+                "selection_split": of.spans.selection_split,
+                "given_features": of.source.given_features is not None,
+            }
             for name, of in datasets.items()
         },
         "retrieval": deciding(settings.retrieval, ("models",)),

@@ -244,13 +244,17 @@ def retrieval(settings: Shown, collection: Collection, records: dict[Wanted, dic
     """Lines naming the features, training seeds and ground truths of retrieval runs, if there are any."""
     if not collection.runs:
         return []
-    given = settings.features
-    features = (
-        f"Retrieval on {_model_name(given.video_backbone, given.video_revision, records)} video and "
-        f"{_model_name(given.text_encoder, given.text_revision, records)} text features, "
-        f"training seeds: {_seeds(collection)}."
-    )
-    return [features, *_tests(settings, collection)]
+    tested = {dataset for dataset, *_ in collection.runs}
+    given = [of.title for name, of in settings.datasets.items() if name in tested and of.given_features]
+    features, named = settings.features, []
+    if len(given) < len(tested):
+        video = _model_name(features.video_backbone, features.video_revision, records)
+        text = _model_name(features.text_encoder, features.text_revision, records)
+        named.append(f"on {video} video and {text} text features")
+    if given:
+        named.append(f"of {', '.join(given)} on features that came with it")
+    line = f"Retrieval {'; '.join(named)}; training seeds: {_seeds(collection)}."
+    return [line, *_tests(settings, collection)]
 
 
 def studies(settings: Shown, collection: Collection) -> list[str]:
