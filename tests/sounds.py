@@ -18,10 +18,13 @@ def silence(seconds: float, rate: int = SOUND_RATE) -> np.ndarray:
     return np.zeros(round(seconds * rate), np.float32)
 
 
-def write_film(path: Path, images, samples: np.ndarray | None, fps: int = 8, rate: int = SOUND_RATE) -> Path:
-    """A Matroska file of uint8 RGB images [H, W, 3] and lossless mono sound; no sound stream where that is None."""
+def write_film(
+    path: Path, images, samples: np.ndarray | None, fps: int = 8, rate: int = SOUND_RATE, zero: str = "0"
+) -> Path:
+    """A Matroska file of uint8 RGB images [H, W, 3] and lossless mono sound; no sound stream where that is None.
+    Time stamps begin at second `zero`."""
     images = list(images)
-    with av.open(str(path), "w", format="matroska") as container:
+    with av.open(str(path), "w", format="matroska", options={"output_ts_offset": zero}) as container:
         video = container.add_stream("libx264", rate=fps, options={"crf": "12"})
         video.height, video.width, video.pix_fmt = *images[0].shape[:2], "yuv420p"
         audio = None if samples is None else container.add_stream("flac", rate=rate, layout="mono")

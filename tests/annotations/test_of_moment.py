@@ -84,3 +84,6 @@ def test_captions_that_only_sound_odd_pass(caption, coarse):
 def test_captions_are_doubted_from_the_limits_on():
     assert doubts("a dog a dog a dog", "dog") == ["words repeated"] and not doubts("a dog sees a dog", "dog")
     assert not doubts("the tall dog", "a dog is on the brown grass") and doubts("the dog", "a dog on brown grass")
+    other = "собака бежит по траве"
+    assert doubts(other, "a dog runs on grass") == ["another script than the coarse caption"]
+    assert doubts(other, "собака на траве") == doubts("a dog jumps", "собака на траве") == []

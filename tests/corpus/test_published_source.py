@@ -86,9 +86,9 @@ DIDEMO = [
     {
         "video": "1@N0_2_a.mov",
         "description": "a bug",
-        "times": [[1, 1], [1, 1], [0, 1], [5, 5]],
+        "times": [[1, 1], [1, 1], [6, 6], [0, 1], [5, 5]],
         "annotation_id": 3,
-        "num_segments": 6,
+        "num_segments": 7,
     }
 ]
 

@@ -74,6 +74,9 @@ def test_a_short_finetuning_warms_up_for_half_of_its_steps(dataset, tmp_path, mo
     )
     assert len(first) == 6 and first.keys() == second.keys() and [*first] != [*second]
     assert not any(torch.equal(first[name], second[name]) for name in first), "another part of each picture"
+    monkeypatch.setattr("verified.evaluator.finetune.epoch_order", lambda count, seed, epoch: np.arange(count))
+    early, late = (trained[1][0](number) for number in (1, 4))
+    assert early.names == late.names and not torch.equal(early.frames, late.frames), "draws of its own each epoch"
 
 
 def test_scores_of_all_candidates(dataset, tmp_path):
@@ -134,6 +137,8 @@ def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     assert [row["reason"] for row in rows] == [None, "shorter-than-two-frames", "no-video", None]
     clips = open_clips(file, rows)
     assert clips[0].shape == (12, 48, 64, 3), "proportions kept, shorter side as asked"
+    gather_clips(moments[:1], [video], 4, 3, 32, 200, tmp_path / "small.h264", str(index))
+    assert open_clips(tmp_path / "small.h264", read_jsonl(index))[0].shape == (12, 96, 128, 3), "never enlarged"
     spans = [(0.0, 2.0), (2.5, 4.0)]
     truth = {span: frames for span, frames, _ in frames_of_spans(video["path"], spans, count=12, size=(48, 64))}
     for row, span in ((0, 0), (3, 1)):

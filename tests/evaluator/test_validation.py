@@ -38,12 +38,13 @@ def test_areas():
     both = (STATIC, DYNAMIC)
     kinds = [(FAITHFUL, both), (FAITHFUL, both), (STATIC, (STATIC,)), (DYNAMIC, (DYNAMIC,))]
     graded = [Graded(n // 4, str(n), *kinds[n % 4]) for n in range(40)]
+    graded.append(Graded(9, "moves", FAITHFUL, (DYNAMIC,)))
     score = np.array([{FAITHFUL: 2.0, STATIC: 1.0, DYNAMIC: 2.0}[item.kind] for item in graded])
     measured = areas(graded, score, 100, 1)
     assert measured[STATIC] == {"faithful": 20, "perturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
-    assert measured[DYNAMIC]["value"] == 0.5
+    assert (measured[DYNAMIC]["faithful"], measured[DYNAMIC]["value"]) == (21, 0.5)
     only = [item for item in graded if item.kind == FAITHFUL]
-    assert areas(only, np.zeros(20), 100, 1)[STATIC]["value"] is None
+    assert areas(only, np.zeros(21), 100, 1)[STATIC]["value"] is None
 
 
 def test_calibration_counts_every_caption_once():

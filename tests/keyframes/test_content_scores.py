@@ -2,6 +2,7 @@
 
 import itertools
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -54,3 +55,5 @@ def test_an_upright_video_is_scored_as_the_same_video_that_lies():
         for scorer, frames in ((ContentScore(), lying), (ContentScore(), lying.swapaxes(1, 2)))
     ]
     assert scores[0] == pytest.approx(scores[1], rel=0.01)
+    small, scorer = [cv2.resize(frame, (SCORED_WIDTH, 100)) for frame in lying], ContentScore()
+    assert scores[0] == [scorer(frame) for frame in small], "the longer side is shrunk"

@@ -40,7 +40,9 @@ def samples_of(body):
         return np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32767
 
 
-def test_a_part_of_a_track_is_placed_by_its_times(film):
+@pytest.mark.parametrize("zero", ["0", "3"])
+def test_a_part_of_a_track_is_placed_by_its_times(tmp_path, zero):
+    film = write_film(tmp_path / "film.mkv", counted(40), np.concatenate([silence(2.0), tone(2.0)]), zero=zero)
     assert has_sound(film) and len(read_track(film, SOUND_RATE)) == 4 * SOUND_RATE
     part = read_part(film, 1.5, 4.5, SOUND_RATE)
     assert len(part) == 3 * SOUND_RATE

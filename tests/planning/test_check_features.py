@@ -6,6 +6,7 @@ from feature_settings import write_arrays
 from planted import write_reader
 
 from verified.config import read
+from verified.features.files import feature_problems
 from verified.io.jsonl import write_jsonl
 from verified.planning.check_retrieval import released_findings
 
@@ -48,6 +49,7 @@ def found(folder):
 
 def test_features_that_fit_are_said_to_fit(folder):
     assert [level for level, _ in found(folder)] == ["ok", "ok"]
+    assert not [*feature_problems(folder / "feat/video.h5", {"train0": SECONDS}, 1.0, rows=3)], "the others count too"
     write_arrays(folder / "feat/sub.h5", {"train0": clips()}, dim=DIM)
     ((level, message),) = (one for one in found(folder) if "sub.h5" in one[1])
     assert (level, len(found(folder))) == ("note", 3) and message.endswith("no model reads it")

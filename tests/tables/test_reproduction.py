@@ -128,6 +128,7 @@ def test_more_captions_than_the_paper_s_come_with_the_range_of_leaving_some_out(
     assert "ours counts 16148 captions" in note
     assert re.search(r"leaving out 20 at random gives 4\d\d to 4\d\d \(95 %\), which holds the published one", note)
     assert range_without([{"size": 2}] * 10, 20, 1, "classes", 1) == (9, 9)
+    assert range_without([{"size": 2}] * 10, 20, 1, "instances", 1) == (18, 18), "not the one that is left alone"
 
 
 def test_an_interval_meets_a_figure_within_a_point_or_a_tenth_of_it():

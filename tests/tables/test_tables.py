@@ -17,7 +17,7 @@ from verified.tables.collect import Collection
 from verified.tables.layout import TABLES
 from verified.tables.render import number
 from verified.tables.reproduction import place_of
-from verified.tables.write import write_tables
+from verified.tables.write import retrieval, write_tables
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published.csv"
 DEMO = {"demo": "Demo-FIG"}
