@@ -102,6 +102,7 @@ def test_questions_are_read_with_both_ends_and_before_the_projection(clip, weigh
     text = FeatureFile(files["text"])
     letters = len(asked(VIDEOS)[0]["query"].replace(" ", ""))
     assert text["0"].shape == (letters + 2, 16)  # the tiny CLIP projects to 12 numbers and knows single letters
+    assert [len(states) for states in text_states(clip, ["what falls", "what"])] == [11, 6], "no pads"
 
 
 @pytest.mark.night
