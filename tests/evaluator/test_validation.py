@@ -1,5 +1,7 @@
 """Grading the evaluator: which captions count, and the figures that come out."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from verified.evaluator.validation import (
@@ -43,6 +45,10 @@ def test_areas():
     measured = areas(graded, score, 100, 1)
     assert measured[STATIC] == {"faithful": 20, "perturbed": 10, "value": 1.0, "low": 1.0, "high": 1.0}
     assert (measured[DYNAMIC]["faithful"], measured[DYNAMIC]["value"]) == (21, 0.5)
+    noisy = np.random.default_rng(3).normal(size=10)[[item.desc_id for item in graded]] + (score > 1.5)
+    alone = [replace(item, desc_id=number) for number, item in enumerate(graded)]
+    lows = [areas(captions, noisy, 1000, 1)[STATIC]["low"] for captions in (graded, alone)]
+    assert abs(lows[0] - lows[1]) > 0.02, "whole moments are drawn"
     only = [item for item in graded if item.kind == FAITHFUL]
     assert areas(only, np.zeros(21), 100, 1)[STATIC]["value"] is None
 

@@ -150,6 +150,10 @@ def test_a_moment_with_another_end_gets_its_own_keyframes(numbered, tmp_path):
         times.append([keyframe["time"] for keyframe in rows[0]["keyframes"]])
         (tmp_path / "k.tar").unlink()
     assert times[0] == times[1] != times[2] and times[0]
+    replaced = [lost[0] | {"sha256": "1e"}]
+    assert write_keyframes([moment(7, "v", 1.0, 5.0)], replaced, SETTINGS, tmp_path / "k.tar", "same") == {
+        "missing-file": 1
+    }
 
 
 def test_moments_longer_than_the_buffer_get_the_same_keyframes(corpus):
