@@ -35,6 +35,15 @@ def test_instances_of_coarse_classes_are_placed_before_and_after(annotations):
     assert result == projection(rows, embeddings, 0.01, 5, seed=1)
 
 
+def test_coarse_captions_alone_are_placed_alone(annotations):
+    rows, embeddings = annotations
+    whole = projection(rows, embeddings, 0.01, 5, seed=1)
+    alone = [{key: value for key, value in row.items() if not key.startswith("fig_")} for row in rows]
+    result = projection(alone, embeddings, 0.01, 5, seed=1)
+    assert result["points"] == [{**point, "fig": None} for point in whole["points"]]
+    assert (result["instances"], result["fine_classes"], result["fine_instances"]) == (10, None, None)
+
+
 def test_too_few_instances_are_not_placed(annotations):
     rows, embeddings = annotations
     result = projection(rows, embeddings, 0.01, 6, seed=1)

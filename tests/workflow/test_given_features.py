@@ -76,7 +76,7 @@ def test_queries_with_several_windows_and_one_kind_of_caption(tmp_path):
     write_reader(tmp_path / "models" / "subtitled.py")
     text = shown[1].replace("[xml, reloclnet]", models).replace("_dir: mine}", "_dir: mine, second_stream: true}")
     (tmp_path / "given.yaml").write_text(text + MORE["given.yaml"] + OTHERS)
-    done = snakemake(tmp_path, "--cores", "2", "results/tables", config=tmp_path / "given.yaml")
+    done = snakemake(tmp_path, "--cores", "2", "results/tables", "report_items", config=tmp_path / "given.yaml")
     assert done.returncode == 0, done.stdout[-6000:]
     base = tmp_path / "results" / "given" / "mine"
     trained = [path.relative_to(base).parts[1:3] for path in base.rglob("checkpoint.safetensors")]
@@ -95,3 +95,6 @@ def test_queries_with_several_windows_and_one_kind_of_caption(tmp_path):
     assert all(f"| Mine | {title} | " in page for title in titles)
     assert "VCMR of CONQUER rests on XML's list" in page and "VCMR of Late" not in page
     assert "was not trained" not in page
+    front = (tmp_path / "results" / "given" / "report" / "summary.html").read_text()
+    assert "<b>Coarse captions alone</b>" in front and "<b>5 retrieval models</b>" in front
+    assert "CONQUER: COG " in front and (base / "figures" / "clusters.svg").is_file()

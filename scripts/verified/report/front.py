@@ -51,8 +51,10 @@ class Corpus(NamedTuple):
 
 
 def read_cells(path: str | os.PathLike) -> list[dict]:
-    """Rows of the tidy frame `all.csv` that hold a recall of a model tested on fine captions."""
-    return [row for _, row in read_csv(path, ()) if row["method"] and row["test"] == "FIG" and row["value"]]
+    """Rows of the tidy frame `all.csv` that hold a recall of a model tested on the finest captions of its data set."""
+    cells = [row for _, row in read_csv(path, ()) if row["method"] and row["value"]]
+    fine = {row["dataset"] for row in cells if row["test"] == "FIG"}
+    return [row for row in cells if row["test"] == ("FIG" if row["dataset"] in fine else "COG")]
 
 
 def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[str, str]) -> str:
@@ -65,7 +67,7 @@ def facts(corpora: Sequence[Corpus], cells: Sequence[Mapping], models: Mapping[s
     fine = sum("fig_desc" in row for corpus in corpora for row in corpus.rows)
     writers = ("a person" if model == HAND_WRITTEN else model for model in models.values())
     wrote = f"written by {', '.join(dict.fromkeys(writers))}" if models else "as they were published"
-    cards.append((f"{fine:,} fine captions", wrote))
+    cards.append((f"{fine:,} fine captions" if fine or models else "Coarse captions alone", wrote))
     tested = list(dict.fromkeys(row["method"] for row in cells if row["table"] in ("main-4", "main-5")))
     if tested:
         counts = sorted({int(row["trainings"]) for row in cells if row["method"] in tested and row["trainings"]})
@@ -115,8 +117,9 @@ def recalls(corpora: Sequence[Corpus], cells: Sequence[Mapping]) -> str:
     if not out:
         return ""
     text = (
-        "Queries are fine captions. Hollow: trained on coarse captions (COG); filled: on fine ones (FIG); lines: 95 % "
-        "intervals over test videos and trainings; ¹ one training, whose noise its line lacks. Chance: one guess."
+        "Queries are fine captions, or coarse ones where there are no others. Hollow: trained on coarse captions "
+        "(COG); filled: on fine ones (FIG); lines: 95 % intervals over test videos and trainings; ¹ one training, "
+        "whose noise its line lacks. Chance: one guess."
     )
     return f'<section><h2>What came out</h2>{"".join(out)}<p class="soft">{text}</p></section>\n'
 

@@ -57,9 +57,6 @@ def many_to_many(rows: list[dict], key: str, embeddings: Embeddings, distance: f
     videos) and ``members``: per class, largest first, ``size, videos`` (how many) and ``captions``: the distinct
     texts with the `desc_id` of their moments.
     """
-    counted = ("classes", "instances", "classes_over_videos")
-    if not rows:
-        return {"captions": 0, "distinct": 0, **dict.fromkeys(counted), "members": []}
     labels = cluster_labels([row[key] for row in rows], embeddings, distance, min_samples)
     groups: dict[int, list[dict]] = {}
     for row, label in zip(rows, labels, strict=True):
@@ -79,6 +76,8 @@ def many_to_many(rows: list[dict], key: str, embeddings: Embeddings, distance: f
 
 def cluster_labels(texts: list[str], embeddings: Embeddings, distance: float, min_samples: int) -> list[int]:
     """DBSCAN label of each text; identical texts are clustered once, with their number as weight."""
+    if not texts:
+        return []  # scikit-learn refuses to cluster nothing
     counts = Counter(texts)
     unique = distinct(texts)
     labels = dbscan(embeddings.lookup(unique), distance, min_samples, [counts[text] for text in unique])
