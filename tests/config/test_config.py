@@ -79,6 +79,10 @@ def test_the_page_of_prompts_lists_the_files_and_their_slots():
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo", "vidoes": 3}}}},
             ["datasets.d.source.vidoes", "3", "'videos'"],
         ),
+        (
+            {"datasets": {"d": {"title": "x", "source": {"kind": "demo", "annotators": "all"}}}},
+            ["datasets.d.source.annotators", "'all'", "of kind published"],
+        ),
         ({"datasets": {"d": {"title": "x", "source": {"kind": "dmo"}}}}, ["datasets.d.source", "'dmo'", "'demo'"]),
         (
             {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "dynamics": {"fps": 8, "frames": 64}}}},

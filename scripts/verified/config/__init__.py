@@ -11,7 +11,7 @@ from pydantic import ValidationError, create_model, model_validator
 from pydantic_core import ErrorDetails
 
 from verified.config.export import HUGGING_FACE
-from verified.config.json_schema import properties_at
+from verified.config.json_schema import kinds_with, properties_at
 from verified.config.layers import merge_layers
 from verified.config.model import Config as Config
 from verified.config.retrieval import announce_models
@@ -100,6 +100,8 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     key = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
+        if kinds := kinds_with(config_model().model_json_schema(), path):
+            return f"{key} is a key of kind {', '.join(kinds)} (value {detail['input']!r})"
         near = difflib.get_close_matches(str(path[-1]), _sibling_keys(path), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {key} (value {detail['input']!r}){hint}"

@@ -8,6 +8,17 @@ Node = dict[str, Any]
 
 def properties_at(root: Node, path: list[int | str]) -> list[str]:
     """Names of the valid keys of the section at `path` in the schema `root`; of all its variants if it has any."""
+    return sorted({key for section in sections_at(root, path) for key in section.get("properties", {})})
+
+
+def kinds_with(root: Node, path: list[int | str]) -> list[str]:
+    """Kinds of the variants of a section in the schema `root` that have the key at the end of `path`."""
+    variants = [section.get("properties", {}) for section in sections_at(root, path[:-1])]
+    return [str(keys["kind"]["const"]) for keys in variants if path[-1] in keys and "const" in keys.get("kind", {})]
+
+
+def sections_at(root: Node, path: list[int | str]) -> list[Node]:
+    """The section at `path` in the schema `root`, or all its variants if it has any."""
     nodes = [root]
     for name in path:
         matching: list[Node] = []
@@ -18,7 +29,7 @@ def properties_at(root: Node, path: list[int | str]) -> list[str]:
                 elif isinstance(option.get("additionalProperties"), dict):
                     matching.append(option["additionalProperties"])
         nodes = matching
-    return sorted({key for node in nodes for option in options_of(node, root) for key in option.get("properties", {})})
+    return [option for node in nodes for option in options_of(node, root)]
 
 
 def options_of(node: Node, root: Node) -> list[Node]:
