@@ -136,7 +136,7 @@ def test_models_have_rows_where_all_captions_are_coarse_and_say_whose_videos_the
         assert rows["XML"][2].startswith("50.00 [") and rows["grounder"][2].startswith("25.00 [")
         assert all(cell.removesuffix(" |").endswith(last) for cell in rows["grounder"][2:])
         assert "†" not in "".join(rows["XML"])
-        assert "Demo-FIG: trained and tested on coarse captions" in shown[key]
+        assert "Demo-FIG: trained and tested on coarse captions" in shown[key] and "Fine-grained" not in shown[key]
         assert shown[key].count("† Demo-FIG: VCMR of grounder rests on XML's list, and VR ") == (key == "main-4")
     assert "| XML trained on COG | grounder trained on COG | COG |" in shown["gains"]
 

@@ -1,6 +1,7 @@
 """Write all tables of a run into one folder; lines below each name its data, models and code."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -165,6 +166,8 @@ def _write_paper(
             *(tested if trained else ()),
         ]
         coarse = [block.title for block in blocks if block.rows != table.rows]
+        if len(coarse) == len(blocks):
+            table = replace(table, title=table.title.removeprefix("Fine-grained "))
         notes = [f"{title}: trained and tested on coarse captions; there are no fine ones." for title in coarse]
         notes += [*remarks(blocks), *explanation(table, blocks, collection)]
         cells = [cell for block in blocks for cell in block.cells.values()]
