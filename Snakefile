@@ -65,7 +65,8 @@ onsuccess:
     update_manifest(workflow, HOME, ended=True)
     if asks_for_tables(workflow):
         show(Path(HOME, "tables"))
-        print(closing_message(Path(HOME, "tables"), leading_tables(settings), workflow.overwrite_configfiles))
+        files, further = workflow.overwrite_configfiles, next_commands(settings)
+        print(closing_message(Path(HOME, "tables"), leading_tables(settings), files, further))
 
 
 onerror:

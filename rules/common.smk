@@ -8,7 +8,7 @@ if workflow.current_basedir.is_local:
     sys.path.insert(0, str(Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent / "scripts"))
 
 from verified.runtime.digest import code_param, modules_digest
-from verified.extension import extensions
+from verified.extension import extensions, next_commands
 from verified.io.video_reader import READER
 from verified.runtime.job import announce_parent
 from verified.runtime.project import PROJECT, near

@@ -10,9 +10,21 @@ def _commands():
     return (cli,)
 
 
+def _next_commands(settings):
+    from verified.errors import InputError
+    from verified_search.jobs import index_folder
+
+    try:
+        index_folder(settings)
+    except InputError:
+        return {}
+    return {"Search these videos": ("verified index", "verified search --serve")}
+
+
 EXTENSION = Extension(
     name="search",
     title="search videos",
     sections={"search": Search},
     commands=_commands,
+    next_commands=_next_commands,
 )

@@ -78,6 +78,8 @@ class Extension:
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
     commands: Callable[[], Sequence[ModuleType]] = _nothing
     """Modules that declare its commands (`verified.cli.command`)."""
+    next_commands: "Callable[[Config], Mapping[str, Sequence[str]]]" = lambda settings: {}
+    """Commands that the end of a run proposes, by their purpose; each gets the run's --configfile."""
 
 
 @cache
@@ -89,6 +91,11 @@ def extensions() -> tuple[Extension, ...]:
 def added_stages() -> "list[Stage]":
     """Stages of all extensions."""
     return [stage for extension in extensions() for stage in extension.stages()]
+
+
+def next_commands(settings: "Config") -> "dict[str, Sequence[str]]":
+    """Commands that extensions propose at the end of a run, by their purpose."""
+    return {purpose: commands for one in extensions() for purpose, commands in one.next_commands(settings).items()}
 
 
 def _load(folder: Path) -> Extension:

@@ -50,10 +50,14 @@ def test_every_form_shows_what_the_table_says(tmp_path):
 def test_a_run_ends_with_its_leading_tables_and_the_next_commands(tmp_path):
     write_simple(tmp_path, TABLE, ["Made by a test."])
     write_simple(tmp_path, Table("corpus-mine", "In and out", ("What", "Number", "Which"), [["videos", 12, ""]]), [])
-    said = closing_message(tmp_path, ["corpus-mine", "absent", "long-form"], ["my kitchen.yaml"]).splitlines()
+    shown, further = ["corpus-mine", "absent", "long-form"], {"Ask": ["verified a", "verified b --c"]}
+    said = closing_message(tmp_path, shown, ["my kitchen.yaml"], further).splitlines()
     assert said[1:5] == ["In and out", "", "What    Number  Which", "videos      12"]
     assert said[10].split() == ["Data", "set", "Window", "R@1", "Queries", "Remark"]
     assert said[-2] == "Figures and pages: verified report --configfile 'my kitchen.yaml'"
+    file = "--configfile 'my kitchen.yaml'"
+    assert said[-1] == f"Ask: verified a {file} && verified b --c {file}"
+    assert closing_message(tmp_path, shown).splitlines()[-1] == "Figures and pages: verified report"
 
 
 TAGS = {

@@ -17,15 +17,18 @@ from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
 from verified.config import load
-from verified.io.hdf5 import FeatureFile
+from verified.extension import extensions
+from verified.io.hdf5 import FeatureFile, write_features
 from verified.runtime.checksums import write_checksums
 from verified_search.ask import Index, window_around_best
 from verified_search.encoders import ModelEncoder, Vectors
-from verified_search.jobs import index_inputs
+from verified_search.jobs import index_folder, index_inputs
 from verified_search.serve import application
 from verified_search.store import present
 from verified_search.update import update
 from verified_search.windows import Windows, write_windows
+
+EXTENSION = next(one for one in extensions() if one.name == "search")
 
 
 def benchmark(files: dict, halves: bool):
@@ -81,6 +84,29 @@ def test_an_index_of_coarse_captions_alone_rests_on_a_training_on_these(tmp_path
         inputs["text"] == "results/given/mine/features/text-cog.h5" and inputs["queries"] == inputs["annotations"][1:]
     )
     assert inputs["annotations"][0] == "results/given/mine/annotations/cog/train.jsonl"
+
+
+def test_given_features_are_searched_only_by_the_encoder_that_their_file_names(tmp_path):
+    values = coarse_only(tmp_path, models=["xml", "hero"])
+    for model, file, key, encoder in (
+        ("xml", "text-cog.h5", "text_encoder", "all-MiniLM-L6-v2"),
+        ("joint", "video.h5", "video_backbone", "packaged"),
+    ):
+        settings = load(values | {"search": {"model": model}})
+        for writer in ({}, {"backbone": "clip"}):
+            write_features(tmp_path / file, {"dim": 3, **writer}, [("4", np.ones((2, 3), np.float16), {})])
+            with refused(f"features.{key}", encoder, *writer.values(), file=tmp_path / file, remedy=True):
+                index_folder(settings)
+            with refused(f"features.{key}", file=tmp_path / file):
+                index_inputs(settings, SimpleNamespace(dataset="given/mine", indexed=model))
+            assert EXTENSION.next_commands(settings) == {}
+        write_features(tmp_path / file, {"dim": 3, "backbone": encoder}, [("4", np.ones((2, 3), np.float16), {})])
+        assert index_folder(settings).name == model and "verified index" in str(EXTENSION.next_commands(settings))
+    (tmp_path / "text-cog.h5").unlink()
+    assert index_folder(load(values | {"search": {"model": "hero"}})).name == "hero"  # it reads ids of tokens
+    del values["datasets"]["mine"]["source"]["features_dir"]
+    with refused("mine", remedy=True):
+        index_folder(load(values))
 
 
 def test_a_video_beyond_the_models_context_is_searched_to_its_end(tmp_path):

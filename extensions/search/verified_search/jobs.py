@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from verified.annotations.splits import annotation_files, finest_captions
+from verified.benchmark.vcmr.registry import reads_ids
 from verified.config import Config
 from verified.config.features import SMALL_RESNET
 from verified.config.folders import dataset_folder, dataset_of, shown_datasets
@@ -38,12 +39,49 @@ def indexed_model(settings: Config) -> str:
     )
 
 
+def check_sentences(settings: Config, dataset: str, indexed: str) -> None:
+    """Raise InputError if no encoder is known whose sentences fit the features of an index.
+
+    Features that were given fit if their file names the encoder of the configuration; a model of token ids needs none.
+    """
+    source = settings.datasets[dataset].source
+    if source.has_videos:
+        return
+    if source.given_features is None:
+        raise InputError(
+            f"data set {dataset!r} has no videos and no features, so it has no index",
+            remedy="give features, as features_dir of its source",
+        )
+    if indexed != JOINT and reads_ids(indexed):
+        return
+    from verified.io.hdf5 import FeatureFile
+
+    name = encoder_keys(indexed)[0]
+    encoder = getattr(settings.features, name)
+    stem = "video" if indexed == JOINT else f"text-{finest_captions(settings, dataset)}"
+    file = Path(source.given_features, f"{stem}.h5")
+    writer = FeatureFile(file).attributes.get("backbone")
+    if writer != encoder:
+        raise InputError(
+            f"{f'made by {writer!r}' if writer else 'names no encoder'}, but a search reads sentences by"
+            f" features.{name} = {encoder!r}",
+            file=file,
+            remedy=f"name the encoder that made the file in features.{name} and in the file's attribute backbone;"
+            " without it there is no search",
+        )
+
+
 def index_folder(settings: Config, dataset: str = "") -> Path:
-    """The folder of the index of a data set (default: the first one). Raises InputError if it does not exist."""
+    """The folder of the index of a data set (default: the first one).
+
+    Raises InputError if it does not exist, or can have no index.
+    """
     shown = shown_datasets(settings)
     if not shown or (dataset and dataset not in settings.datasets):
         raise InputError(f"no data set {dataset!r} in this configuration", remedy=f"known: {', '.join(shown)}")
-    return Path(dataset_folder(settings, dataset or shown[0]), "search", indexed_model(settings))
+    key, indexed = dataset or shown[0], indexed_model(settings)
+    check_sentences(settings, key, indexed)
+    return Path(dataset_folder(settings, key), "search", indexed)
 
 
 def record_of(folder: Path) -> str:
@@ -55,6 +93,7 @@ def index_inputs(settings: Config, wildcards) -> dict:
     """The files behind the index ``wildcards.indexed`` of ``wildcards.dataset``."""
     search, retrieval, layout = settings.section(Search), settings.retrieval, Layout(settings)
     dataset, indexed, key = dataset_of(settings, wildcards), wildcards.indexed, key_of(wildcards.dataset)
+    check_sentences(settings, key, indexed)
     annotations = annotation_files(settings, key)
     has_videos, joint = dataset.source.has_videos, indexed == JOINT
     inputs: dict = {"features": layout.path(layout.video_features, key)}

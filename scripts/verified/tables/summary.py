@@ -3,8 +3,9 @@
 import logging
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 SHOWN = Path("results/tables")
 TARGETS = {"all", SHOWN.as_posix()}
@@ -34,10 +35,16 @@ def show(tables: Path, shown: Path = SHOWN) -> None:
     new.replace(shown)
 
 
-def closing_message(tables: Path, leading: Iterable[str], configfiles: Sequence[str | os.PathLike[str]] = ()) -> str:
-    """The tables of these names as plain text, the folder of all tables, and the next two commands.
+def closing_message(
+    tables: Path,
+    leading: Iterable[str],
+    configfiles: Sequence[str | os.PathLike[str]] = (),
+    further: Mapping[str, Iterable[str]] = MappingProxyType({}),
+) -> str:
+    """The tables of these names as plain text, the folder of all tables, and the next commands.
 
-    "" when none of them was built. `configfiles`: Snakemake's arguments, for the commands.
+    "" when none of them was built. `configfiles`: Snakemake's arguments, for the commands. `further`: commands of
+    extensions by their purpose.
     """
     texts = [
         f"{(tables / f'{name}.txt').read_text(encoding='utf-8')}\nIntervals and provenance: {tables / name}.md\n"
@@ -47,6 +54,7 @@ def closing_message(tables: Path, leading: Iterable[str], configfiles: Sequence[
     if not texts:
         return ""
     options = "".join(f" --configfile {shlex.quote(os.fspath(file))}" for file in configfiles)
-    following = [f"All tables: {tables}/", f"Figures and pages: verified report{options}"]
-    following.append(f"Search these videos: verified index{options} && verified search --serve{options}")
+    following = [f"All tables: {tables}/"]
+    for purpose, commands in {"Figures and pages": ["verified report"], **further}.items():
+        following.append(f"{purpose}: {' && '.join(f'{command}{options}' for command in commands)}")
     return "\n".join(["", *texts, *following, ""])

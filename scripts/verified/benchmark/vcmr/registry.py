@@ -48,6 +48,11 @@ def reads_second_stream(name: str) -> bool:
     return _declared(model_files()[name], name, "second_stream") is True
 
 
+def reads_ids(name: str) -> bool:
+    """Whether the model reads captions as token ids, without text features; read like `is_two_stage`."""
+    return _declared(model_files()[name], name, "query_input") == "ids"
+
+
 def declared_title(name: str) -> str:
     """The title that the model's file declares for tables; empty for none, and for a model that is not known."""
     file = model_files().get(name)
