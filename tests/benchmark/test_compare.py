@@ -2,6 +2,7 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from given import fig
 from refusals import refused, said
 
 from verified.__main__ import main
-from verified.benchmark.comparison.compare import count_similar, difference, groups_of, most_different
+from verified.benchmark.comparison.compare import count_similar, difference, groups_of, groups_table, most_different
 from verified.benchmark.comparison.runs import read_run
 from verified.benchmark.submissions import Query
 from verified.cli.forms import read_ground_truth
@@ -81,6 +82,9 @@ def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
     assert (result.wins, result.losses, result.equal) == (6, 1, 5)
     assert (round(result.first, 2), round(result.second, 2)) == (91.67, 50.0)
     assert round(result.value, 2) == 41.67 and result.low < 41.67 < result.high
+    whole = SimpleNamespace(by="caption", label="any", queries=np.ones(COUNT, dtype=bool))
+    shown = groups_table([good, half], "VCMR/0.5/r1", [whole])
+    assert "fewer than 10 videos" in shown.notes[-1], "of twelve queries"
     assert (seeds.name, len(seeds.files)) == ("xml fig", 2)
     assert seeds.values["VCMR/0.5/r1"].shape == (2, COUNT)
 
@@ -161,10 +165,7 @@ def test_trainings_that_an_earlier_configuration_left_are_refused_by_name(runs, 
     for path in kept.values():
         path.write_text(json.dumps(known))
     assert len(both(runs, truth)[2].files) == 2
-    for change, why in (
-        ({"ground_truth_sha256": "b"}, "annotations"),
-        ({"settings_sha256": "b"}, "other settings"),
-    ):
+    for change, why in (({"ground_truth_sha256": "b"}, "annotations"), ({"settings_sha256": "b"}, "other settings")):
         kept[2].write_text(json.dumps(known | change))
         with refused(why, "seed-1", file=kept[2], remedy=True):
             both(runs, truth)

@@ -10,7 +10,7 @@ from stub_engine import StubEngine
 from verified.captions.rows import shard_counts, split_corrupted
 from verified.captions.statics import caption_statics
 from verified.keyframes.archive import KeyframeTar
-from verified.lmm.request import Reply
+from verified.lmm.request import NotNow, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.statics import TASKS
 
@@ -49,10 +49,7 @@ def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_anot
         run(tmp_path, make_moments(CAPTIONS[:1]), engine, images, picture_side=side)
         sent = [request.images[0] for request in engine.requests if request.task == "keyframe_description"]
         assert Image.open(io.BytesIO(sent[0])).size == size
-        assert (sent[0] == out.getvalue()) == (side == 4000) and sent[1:] in (
-            [jpeg(9)],
-            [],
-        )  # small ones go as they are
+        assert (sent[0] == out.getvalue()) == (side == 4000) and sent[1:] in ([jpeg(9)], []), "small ones as they are"
 
 
 def test_a_broken_picture_costs_itself_only(tmp_path):
@@ -87,6 +84,18 @@ def test_candidates_wait_for_pictures_without_an_answer_and_nothing_is_asked_twi
     _, counts = run(tmp_path, make_moments(CAPTIONS), engine, images)
     assert [request.task for request in engine.requests[before:]] == ["keyframe_description", "statics_candidates"]
     assert counts["complete"] == 3
+
+
+def test_a_job_that_may_lack_answers_goes_on_unless_it_has_none(tmp_path):
+    def reply(request, text):
+        if request.images != (jpeg(10),):
+            raise NotNow("outage", "down")
+        return Reply(text)
+
+    _, counts = run(tmp_path, make_moments(CAPTIONS[:2]), StubEngine(reply), incomplete="allow")
+    assert counts["calls"]["keyframe_description"]["reasons"] == {"error: outage": 3}
+    with refused("1 of 1"):
+        run(tmp_path, make_moments(CAPTIONS[:1]), StubEngine(reply), {100: [jpeg(7)]}, incomplete="allow")
 
 
 def test_refused_and_missing_candidates_are_recorded(tmp_path):

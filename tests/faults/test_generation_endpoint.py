@@ -139,12 +139,7 @@ def test_an_answer_is_cut_by_its_finish_reason_or_at_its_limit(finish, written, 
             4,
         ),
         (Scripted(200, b'{"error": {"message": "Internal Network Failure", "code": 502}}'), "error", "status-502", 4),
-        (
-            Scripted(200, b'{"error": {"message": "slow", "code": "rate_limit_exceeded"}}'),
-            "error",
-            "rate-limit",
-            4,
-        ),
+        (Scripted(200, b'{"error": {"message": "slow", "code": "rate_limit_exceeded"}}'), "error", "rate-limit", 4),
         (Scripted(200, b'{"error": "CUDA out of memory"}'), "error", "status-500", 4),
         (Scripted(200, b'{"object": "error", "message": "At most 1 image", "code": 400}'), "error", "status-400", 1),
         (changed(error={"message": "upstream is away", "code": 503}), "error", "status-503", 4),
@@ -194,7 +189,7 @@ def test_fields_that_a_model_does_not_take_are_learned_once(tmp_path):
     ("script", "parts"),
     [
         (
-            lambda number, body: refusal(400, "", "calls are refused"),
+            lambda number, body: refusal(400 if number > 1 else 503, "", "calls are refused"),
             ["refuses every call", "400", "calls are refused"],
         ),
         (lambda number, body: completion(None, "length"), ["are empty", "truncated: empty", "max_tokens"]),
@@ -203,7 +198,7 @@ def test_fields_that_a_model_does_not_take_are_learned_once(tmp_path):
 )
 def test_a_job_without_any_answer_stops_and_goes_on_once_there_are_some(tmp_path, script, parts):
     def values(url):
-        role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 1}
+        role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 1, "retries": 0}
         return Generation(llm=role, ledger=str(tmp_path / "ledger"), prompts=str(PROJECT / "config" / "prompts"))
 
     def ask_all(url):

@@ -35,8 +35,8 @@ CASES = {
     "no numbers": (f"{TIMES}\nhello\n\n{NEXT}\nbye\n", [(1, 2, "hello"), (3, 4, "bye")]),
     "no text": (f"1\n{TIMES}\n\n2\n{NEXT}\nbye\n", [(1, 2, ""), (3, 4, "bye")]),
     "points, tags and positions": (
-        "\ufeff1\r\n0:00:01.5 --> 00:00:02,50 X1:10\r\n<i>hello</i> {\\an8}you\r\n\r\n\r\n",
-        [(1.5, 2.5, "hello you")],
+        "\ufeff1\r\n0:00:01.25 --> 00:00:01,5 X1:10\r\n<i>hello</i> {\\an8}you\r\n\r\n\r\n",
+        [(1.25, 1.5, "hello you")],
     ),
     "notes, names and entities": (
         "WEBVTT - a\n\nNOTE b\nc\n\nname of it\n00:01.000 --> 00:02.000\n<v Bob>you &amp; me\n\nNOTE end",

@@ -151,6 +151,13 @@ def test_probe_describes_a_whole_video(steady):
     assert len(digest) == 64
 
 
+@pytest.mark.parametrize(("claimed", "state"), [(b"10.900", "whole"), (b"11.100", "partial")])
+def test_a_video_that_lacks_a_second_of_its_claim_is_partial(tmp_path, claimed, state):
+    path = write_video(tmp_path / "v.mkv", counted(COUNT), FPS)
+    path.write_bytes(path.read_bytes().replace(b"00:00:10.000", b"00:00:" + claimed))
+    assert (probe(path)["state"], probe(path)["duration"]) == (state, 10)
+
+
 @pytest.mark.parametrize(("ending", "default", "shown"), [("ts", None, 0), ("mp4", 0, 0), ("mkv", 1, 1)])
 def test_of_two_video_streams_the_one_that_players_show_is_read(tmp_path, ending, default, shown):
     path, greys = tmp_path / f"two.{ending}", (60, 200)

@@ -90,6 +90,12 @@ def test_json_cut_short_keeps_what_is_complete():
     parsed = candidates(f'{{"original": "x",\n"1": "{THREE[0]}",\n"2": "A man in a ha', cut=True)
     assert list(parsed.items) == THREE[:1] and parsed.missing == 2
     assert candidates(f'{{"1": "{THREE[0]}",\n"2": "A man in a ha').items == (THREE[0],)
+    sections = parse(
+        "keyframe_description", "Background: A wall, a road\n\nObjects: A man is old. The bic", cut=True
+    ).sections
+    assert (sections["background"], sections["foreground"]) == ("A wall, a road", "A man is old."), (
+        "of the last section"
+    )
 
 
 @pytest.mark.parametrize(
