@@ -1,6 +1,7 @@
 """The quote: counted before anything runs, and exact for recorded calls."""
 
 import json
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +17,7 @@ from verified.keyframes.archive import KeyframeTar
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import ANSWERS
 from verified.lmm.tasks.paper import PAPER
-from verified.planning.quote import Planner, _Tally, quote, totals
+from verified.planning.quote import Planner, _mean_tokens, _Tally, quote, totals
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 
@@ -74,7 +75,7 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         seconds = answers["tokens_in"] / 1000 + answers["tokens_out"] / 10
         assert answers["tokens_in"] > 48 * 250 and answers["gpu_hours"] == pytest.approx(seconds / 3600)
         assert answers["money"] == pytest.approx((answers["tokens_in"] + 2 * answers["tokens_out"]) / 1e6, rel=0.01)
-        assert all(row["known"] == 0 for row in before.values())
+        assert all(row["known"] == 0 for row in before.values()) and totals(list(before.values()))["unseen"] == 3
 
         videos = make_videos(tmp_path / "videos", moments)
         probes = [{"video": name, "probe": row} for name, row in videos.items()]
@@ -93,6 +94,10 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         assert after[task]["calls"] == 0 and after[task]["tokens_in"] == 0 and after[task]["known"] > 0
     assert after["positives"]["calls"] == 2
     assert json.dumps(totals(list(after.values())))
+    monkeypatch.setattr("verified.planning.quote.ENOUGH_CALLS", 3)  # as many as there are answers
+    write_jsonl("moments.jsonl", make_moments(["a bird flies"]))
+    (answers,) = [row for row in quote(settings) if row["task"] == "answers"]
+    assert (answers["calls"], answers["tokens_in"]) == (1, 12), "the mean of recorded calls"
 
 
 def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marked(tmp_path, monkeypatch):
@@ -115,6 +120,9 @@ def test_pictures_of_known_models_are_counted_by_their_rule_and_others_are_marke
     unknown = rows("somebody's")
     assert (unknown["keyframe_description"]["pictures_unknown"], unknown["answers"]["pictures_unknown"]) == (6, 48)
     assert unknown["answers"]["money"] is None and totals(list(unknown.values()))["money"] is None
+    assert rows("somebody's", price_in=0.0, price_out=2.0)["answers"]["money"] > 0
+    role = EngineSettings(engine="openai", model="Qwen/Qwen2.5-VL-7B-Instruct")
+    assert _mean_tokens(role, Counter({(84, 168): 3, (1120, 560): 1}), 280) == (3 * 20 + 52) / 4
 
 
 def test_missing_calls_cost_the_text_of_the_answered_ones_and_their_own_pictures():

@@ -124,21 +124,8 @@ def test_a_model_of_another_name_is_noted(lab, capsys):
 
 
 def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
-    captions = [
-        "nan",
-        "N/A",
-        "TODO",
-        "???",
-        "...",
-        "-",
-        "#NAME?",
-        "#REF!",
-        "null",
-        "untitled",
-        "a dog runs",
-        "a dog runs",
-        "walking",
-    ]
+    captions = ["nan", "N/A", "TODO", "???", "...", "-", "#NAME?", "#REF!", "null", "untitled"]
+    captions += ["a dog runs", "a dog runs", "walking"]
     rows = [("kitchen/a", 0, text, "train") for text in captions] + [("street", 0, "white bars", "val")]
     rows += [("street", 1, "bars go", "test"), ("kitchen/a", 1, "bars stay", "train")]
     names = ("video", "start", "caption", "split")
@@ -359,7 +346,7 @@ FINDINGS = [
     ("problem|datasets.lab.source.videos|clips", {"datasets__lab__source__videos": "clips"}),
     ("problem|2 of 2|kitchen/a|not-a-video", {}, break_videos),
     ("problem|moments.jsonl|1 of 1|unknown-video (1)|row 1", {}, break_moments),
-    ("problem|disk|0.0 GB|1.0", {}, fill_disk),
+    ("problem|disk|0.0 GB|1.0|for clips", {}, fill_disk),
     ("problem|evaluator.gpus|4 GPUs|--cluster", {"evaluator__gpus": 4}),
     ("problem|evaluator.batch|4 or less", {"evaluator__batch": 16}),
     ("problem|datasets.lab.dynamics.max_frames|16384|6400", LONG, lambda: os.makedirs("Qwen2.5-VL-7B")),
@@ -372,6 +359,7 @@ FINDINGS = [
     ("ok|evaluator.batch", PROPOSED | {"retrieval__models": []}, propose),
     ("note|annotations.min_score", {"annotations__min_score": 0.5}),
     ("problem|annotations.min_score|-0.5", {"annotations__min_score": 0.5}, score),
+    ("note|annotations.min_score|-3 to -0.5", {"annotations__min_score": -3.0}, score),
     ("ok|weights|1 models", EYES | {"weights__folder": "models"}, fetch),
     ("problem|features.video_backbone|org/eyes|fetch", EYES | {"weights__folder": "elsewhere"}, fetch),
     (
@@ -409,6 +397,10 @@ FINDINGS = [
     ("note|99|kitchen/a", {}, lambda: add(moment("kitchen/a", "train", end=99))),
     ("note|features.video_backbone|random", {"features__video_backbone": "small-resnet"}),
     ("problem|generation.budget.calls", {"generation__budget": {"calls": 5}}),
+    (
+        "problem|generation.budget.tokens|last calls",
+        {"generation__budget": {"tokens": 60_000}, "generation__llm__sampling": {"max_tokens": 50_000}},
+    ),
     (
         "note|2 of 6 captions say",
         {"evaluator__batch": 2},

@@ -122,10 +122,10 @@ def test_features_that_do_not_fit_are_named_before_a_run(folder, values, attribu
 
 
 @pytest.mark.parametrize(
-    ("key", "hint"), [("v_train0", "v_train0"), ("train0.mp4", "train0.mp4"), ("other", "no features of: train0")]
+    ("key", "hint"), [("v_val0", "v_val0"), ("val0.mp4", "val0.mp4"), ("other", "no features of: val0")]
 )
 def test_an_id_that_is_not_there_is_named_with_the_one_meant(folder, key, hint):
-    write_arrays(folder / "feat/video.h5", {key: clips(), "val0": clips(), "test0": clips()}, dim=DIM)
+    write_arrays(folder / "feat/video.h5", {key: clips(), "train0": clips(), "test0": clips()}, dim=DIM)
     _, (level, message) = found(folder)
     assert level == "problem" and hint in message
 

@@ -4,8 +4,8 @@ from verified.config import load
 from verified.planning.check_retrieval import training_findings
 
 
-def findings(tmp_path, moments, **retrieval):
-    rows = ["video,start,end,caption,split"]
+def findings(tmp_path, moments, last="split", **retrieval):
+    rows = [f"video,start,end,caption,{last}"]
     for number in range(moments):
         (tmp_path / f"v{number}.mp4").touch()
         rows.append(f"v{number},0,2,a dog {number},{('train', 'train', 'train', 'val', 'test')[number % 5]}")
@@ -26,3 +26,4 @@ def test_steps_that_a_small_corpus_does_not_bear_are_noted(tmp_path):
 def test_steps_of_the_users_own_are_counted(tmp_path):
     (counts,) = findings(tmp_path, 25, models=["xml", "hero"], training={"hero": {"steps": 60}})
     assert counts.message.endswith("xml 100, hero 60")
+    assert "on 20 moments" in findings(tmp_path, 25, "scene", models=["xml"])[0].message, "the share to train on"
