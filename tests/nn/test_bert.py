@@ -89,6 +89,12 @@ def test_sentence_vectors_are_those_of_sentence_transformers():
     assert encode([]).shape == (0, 384) and weights_digest() == weights_digest(str(folder()))
 
 
+def test_a_sentence_is_seen_up_to_256_tokens_whatever_its_neighbours():
+    near, other, far, same = encode([f"{'word ' * count}{end}" for count in (200, 300) for end in ("ball", "dog")])
+    assert not np.allclose(near, other, atol=1e-3) and np.allclose(far, same, atol=1e-5)
+    assert np.allclose(*(encode(texts)[0] for texts in (CAPTIONS[:1], CAPTIONS[:3])), atol=1e-5)
+
+
 def test_token_ids_are_those_of_transformers():
     ours, theirs = load_tokeniser("all-MiniLM-L6-v2"), load_tokeniser(str(folder()))
     assert (ours.vocabulary, ours.cls_id) == (theirs.vocabulary, theirs.cls_id)

@@ -115,6 +115,12 @@ def test_of_the_configuration_the_constants_count_that_are_used(package):
         assert (digest.modules_digest("verified.stage.chosen") != before) == counts, old
 
 
+def test_another_reader_of_frames_counts_where_frames_are_read():
+    for script, counts in (("keyframes/extract.py", True), ("statistics/measure_language.py", False)):
+        plain, other = (digest.code_param(reader, script)(None) for reader in ("pyav", "decord"))
+        assert (plain != other) == counts, script
+
+
 def test_no_job_of_the_core_has_code_of_an_extension():
     scripts = [file for file in digest.SCRIPTS.glob("*/*.py") if digest.SCRIPTS / "verified" not in file.parents]
     assert len(scripts) > 30

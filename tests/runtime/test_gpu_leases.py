@@ -39,6 +39,8 @@ def test_holders_get_devices_of_their_own_and_a_waiter_those_that_become_free(tm
             pass
         with lease(1, ["0", "1", "2"], tmp_path, patience=60) as mine:
             assert mine == [said[1][0]]
+        with refused("free"), lease(2, ["0", "1", "2"], tmp_path, patience=0):  # one alone
+            pass
     finally:
         for holder in holders:
             holder.kill()
@@ -71,19 +73,20 @@ def test_an_exception_frees_the_device_and_restores_the_environment(tmp_path, mo
 @pytest.mark.parametrize(
     ("variables", "devices"),
     [
-        ({}, ["0", "10"]),
+        ({}, ["0", "2", "10"]),
         ({"CUDA_VISIBLE_DEVICES": "3, 7,-1"}, ["3", "7"]),
         ({"CUDA_VISIBLE_DEVICES": "NoDevFiles"}, []),
         ({"CUDA_VISIBLE_DEVICES": ""}, []),
         ({"SLURM_JOB_ID": "11"}, []),
         ({"SLURM_JOB_ID": "11", "SLURM_JOB_GPUS": "2,3"}, ["2", "3"]),
         ({"SLURM_JOB_ID": "12", "SLURM_JOB_GPUS": "2,3", "SLURM_STEP_GPUS": "3"}, ["3"]),
+        ({"SLURM_JOB_ID": "13", "SLURM_JOB_GPUS": "2,3", "CUDA_VISIBLE_DEVICES": "3"}, ["3"]),
     ],
 )
 def test_schedulers_are_obeyed_and_allocations_share_no_locks(tmp_path, monkeypatch, variables, devices):
     for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "glob", lambda *_: [Path("/dev/nvidia0"), Path("/dev/nvidia10"), Path("/dev/nvidiactl")])
+    monkeypatch.setattr(Path, "glob", lambda *_: [Path(f"/dev/nvidia{name}") for name in (0, 10, 2, "ctl")])
     elsewhere = lock_folder()
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
@@ -91,7 +94,7 @@ def test_schedulers_are_obeyed_and_allocations_share_no_locks(tmp_path, monkeypa
     assert (lock_folder() != elsewhere) == ("SLURM_JOB_ID" in variables)
     with lease(0, None, tmp_path) as mine:
         assert mine == [] and os.environ["CUDA_VISIBLE_DEVICES"] == ""
-    with refused("3 GPUs", str(len(devices)), remedy=True), lease(3, None, tmp_path):
+    with refused("4 GPUs", str(len(devices)), remedy=True), lease(4, None, tmp_path):
         pass
 
 
