@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from verified.benchmark.tiou import tiou
 from verified_longform.grid import Grid
-from verified_longform.ranking import expected_recall, hit_shares, oracle_iou, simulate_recall
+from verified_longform.ranking import baselines, expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified_longform.recall import first_hits, recall
 from verified_longform.zero_shot import rank_proposals
 
@@ -92,11 +92,20 @@ def test_drawing_agrees_with_expectation(iou_cmp):
     frames = random.choice([900, 1500, 4000, 100], 60)
     starts = random.uniform(0, frames / 5 - 4)
     moments = np.stack([starts, starts + 4], axis=1)
+    frames[0], moments[0] = 900, (179.1, 180.0)  # of which the last window, up to 179.2 s, has next to nothing
     shares = [hit_shares(grid, count, *moment, iou_cmp=iou_cmp) for count, moment in zip(frames, moments, strict=True)]
     expected = expected_recall(np.array(shares)).mean(axis=0)
     runs = simulate_recall(grid, frames.tolist(), moments, 0, runs=200, iou_cmp=iou_cmp)
     error = runs.std(axis=0) / np.sqrt(len(runs))
     assert (np.abs(runs.mean(axis=0) - expected) < 4 * error + 1e-4).all()
+    rows = [
+        {"movie": f"{n}", "origin": (f"{n}", 0.0), "duration": count / 5, "start": start, "end": end}
+        for n, (count, (start, end)) in enumerate(zip(frames, moments))
+    ]
+    measured = baselines(rows, grid, iou_cmp, 200, 0)
+    assert np.allclose(measured["chance_drawn"]["error"], 100 * error)
+    missed = sum(oracle_iou(grid, count, *moment) == 0 for count, moment in zip(frames, moments))
+    assert measured["tail"]["queries_without_overlap"] == missed > 0
 
 
 @pytest.mark.parametrize("frames", [0, 1, 100, 128])

@@ -79,7 +79,10 @@ def _words(*texts, start=0.0):
     ]
 
 
-WHISPER = {"segments": [{"words": _words("She", "waits.", "He")}, {"words": _words("leaves", start=3.0)}]}
+PAUSE = ("They", 5.0, 5.5), ("all", 7.0, 8.0), ("part", 7.25, 7.5)  # a silence of just as long as a sentence bears
+TOGETHER = [dict(zip(("word", "start", "end"), word)) for word in PAUSE]
+PHRASES = _words("She", "waits.", "He"), _words("leaves", start=3.0), TOGETHER
+WHISPER = {"segments": [{"words": words} for words in PHRASES]}
 TICKS = [("she", 0, 5_000_000), ("waits", 10_000_000, 5_000_000)]
 AZURE_WORDS = [dict(zip(("word", "offsetInTicks", "durationInTicks"), word)) for word in TICKS]
 AZURE = {"recognizedPhrases": [{"nBest": [{"display": "She waits.", "words": AZURE_WORDS}]}, {"nBest": []}]}
@@ -99,6 +102,7 @@ def test_whisper_and_azure_give_sentences(tmp_path):
         waits,
         Sentence("He.", 2.0, 2.5),
         Sentence("Leaves.", 3.0, 3.5),
+        Sentence("They all part.", 5.0, 8.0),
     ]
     assert sentences(read_transcript(_transcript(tmp_path, AZURE))) == [waits]
     assert sentences(read_transcript(_transcript(tmp_path, DETAILED))) == [waits]
