@@ -50,7 +50,7 @@ class KeyframeTar:
     def image(self, name: str) -> bytes:
         """Bytes of the image `name`; empty if the archive lacks it or holds something else under that name."""
         member = self._members.get(name)
-        file = self.archive.extractfile(member) if member else None
+        file = self.archive.extractfile(member) if member and member.isreg() else None
         return file.read() if file else b""
 
     def close(self) -> None:
