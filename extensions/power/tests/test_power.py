@@ -77,6 +77,8 @@ def test_needed_videos_and_trainings_are_the_fewest():
     for trainings in (5, 10):
         needed = needed_videos(spread, 0.06, trainings)
         assert power(spread, 0.06, needed, trainings) >= POWER > power(spread, 0.06, needed - 1, trainings)
+    alone = [guess(0.3, 0.02, correlation, AGREEMENT, RELATED, 1) for correlation in (0.1, 0.9)]
+    assert alone[0] == alone[1], "one query of each video has no other to correlate with"
     needed = needed_trainings(spread, 0.06, 200)
     assert power(spread, 0.06, 200, needed) >= POWER > power(spread, 0.06, 200, needed - 1)
     assert needed_videos(spread, 0.03, 3) is None, "trainings that spread by 2 points hide 3, whatever the videos"

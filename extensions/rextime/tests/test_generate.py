@@ -17,12 +17,7 @@ from verified_rextime import tasks
 from verified_rextime.answer import TASKS, take_test
 from verified_rextime.config import Rextime, Routing
 from verified_rextime.filters import filter_captions, filter_queries
-from verified_rextime.generate import (
-    route,
-    shard_counts,
-    spans_problem,
-    write_questions,
-)
+from verified_rextime.generate import route, shard_counts, spans_problem, write_questions
 from verified_rextime.metrics import best_iou
 from verified_rextime.results import score_all, submissions_of
 from verified_rextime.rows import read_questions
@@ -46,7 +41,7 @@ def demo(tmp_path_factory):
     items = filter_captions(captions_of_corpus(moments, videos.values()), RULES.captions)[0]
     items += filter_queries(queries_of_corpus(moments, videos.values()))[0]
     truth = {row["video"]: row["events"] for row in read_jsonl(folder / "truth.jsonl")}
-    return [item | {"split": "test"} for item in items], videos, truth
+    return [item | {"split": ("test", "val")[number % 2]} for number, item in enumerate(items)], videos, truth
 
 
 def written(demo, folder, rules=RULES, engines=None, items=None, **changes):
@@ -66,6 +61,7 @@ def test_every_item_and_question_has_one_fate_and_nothing_is_asked_twice(demo, t
     named = [fate["question"] for fate in fates if "question" in fate]
     assert len(named) == len(set(named))
     kept = [fate["question"] for fate in fates if fate["reason"] == "kept"]
+    assert "kept-to-mark" in {fate["reason"] for fate in fates}
     assert sorted(kept) == sorted(row["qid"] for row in questions)
     counts = shard_counts(demo[0], questions, [], fates, calls)
     assert sum(counts["fates"].values()) == len(fates)
@@ -125,6 +121,7 @@ def test_the_demo_s_questions_are_true_but_for_what_was_corrupted(demo, tmp_path
         assert any(best_iou(row["relevant_windows"][0], [(one["start"], one["end"])]) >= 0.5 for one in answers)
         assert not any(true_answers(row, text, events) for text in row["options"] if text != row["answer"])
     corrupted, fates, _, _ = written(demo, tmp_path, scene_reader={"corrupted_share": 1.0})
+    assert all(len({note["question"] for note in row["corrupted"] if "question" in note}) <= 1 for row in corrupted)
     dropped = [fate for fate in fates if fate["reason"] == "verification-score-0"]
     assert dropped  # an answer that repeats the question is noticed
     assert not any(true_answers(fate, fate["answer"], demo[2][fate["vid"]]) for fate in dropped)

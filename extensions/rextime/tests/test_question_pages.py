@@ -12,7 +12,7 @@ from verified.__main__ import main
 from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.answers import collect
-from verified_rextime.people import aggregate, agreement
+from verified_rextime.people import aggregate, agreement, annotated_questions
 
 
 @pytest.fixture
@@ -31,6 +31,10 @@ def test_several_raters_are_aggregated_and_their_agreement_is_measured(tmp_path)
     answers = collect(paths, key, PAGES).answers
     rows = {row["qid"]: row for row in aggregate(answers, key)}
     assert rows["q/1"]["window"] == [1, 2.5] and rows["q/2"]["bad"] and not rows["q/3"]["bad"]
+    half = aggregate([answer for answer in answers if answer["annotator"] != 2], key)
+    assert [row["bad"] for row in half] == [False, True, False], "by one of two"
+    marks = {"qid": "q/1", "relevant_windows": [[1, 2.5]]}
+    assert annotated_questions([{"qid": "q/1"}], rows.values(), "verify")[0] == [marks]
     measured = agreement(answers, key)
     assert measured["pairs_of_spans"] == 6 and 0.5 < measured["mean_iou_of_spans"] < 1
     assert 0 < measured["alpha"] < 1

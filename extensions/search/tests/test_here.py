@@ -14,7 +14,7 @@ from verified_search.ask import Index, window_around_best
 from verified_search.captions import Captions, Words
 from verified_search.fusion import above_average, salience, shares, weights_of
 from verified_search.origin import caution, ranked_before, ranking_of, skill
-from verified_search.presence import PASSES, UNRELATED, nearest_caption, unrelated_scores
+from verified_search.presence import PASSES, UNRELATED, hint, nearest_caption, unrelated_scores
 from verified_search.update import update
 
 
@@ -35,7 +35,7 @@ def test_sentences_near_a_caption_and_near_none_are_distinguished():
         return (scores >= nearest_caption(captions, sentence)).mean()
 
     assert share("our planet") < PASSES < share("someone writes an invoice")
-    assert unrelated_scores(Captions([], {})) == []
+    assert hint(PASSES) == "" != hint(PASSES + 0.01) and unrelated_scores(Captions([], {})) == []
     many = [{"video": "v", "start": 0.0, "end": 1.0, "fine": "", "coarse": text} for text in UNRELATED[::4]]
     assert unrelated_scores(Captions(many, dict(zip(UNRELATED, encode(UNRELATED))))) == [], "the corpus shows them"
 
@@ -126,3 +126,4 @@ def test_a_short_text_counts_more_than_a_long_one_with_the_same_word():
 def test_the_window_around_the_best_clip_is_its_upper_half_and_grows_to_the_earlier_of_equals():
     similarity = np.array([0.1, 0.7, 0.8, 1.0, 0.8, 0.4, 0.1])  # on average 0.56, so from 0.78 on
     assert window_around_best(similarity, 7) == (2, 4) and window_around_best(similarity, 2) == (2, 3)
+    assert window_around_best(similarity[1:2], 4) == (0, 0)

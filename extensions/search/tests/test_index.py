@@ -13,14 +13,15 @@ from small_index import CONTEXT, SPANS, random_videos, write_corpus, write_video
 from starlette.testclient import TestClient
 
 from verified.benchmark.lists import suppress
-from verified.benchmark.vcmr.checkpoint import load_model
+from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
 from verified.config import load
+from verified.config.datasets import Spans
 from verified.extension import extensions
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.runtime.checksums import write_checksums
-from verified_search.ask import Index, window_around_best
+from verified_search.ask import Index
 from verified_search.encoders import ModelEncoder, Vectors
 from verified_search.jobs import index_folder, index_inputs
 from verified_search.serve import application
@@ -122,6 +123,8 @@ def test_a_video_beyond_the_models_context_is_searched_to_its_end(tmp_path):
     begins = [stored.offset[window] for window in places]
     assert max(ends) == 3 * CONTEXT + 5
     assert all(begin < end for begin, end in zip(begins[1:], ends))  # they overlap: no moment is cut in two
+    own = [one.start for one in index.like("v0000", 0.0, 2.0, top=9).moments if one.video == "v0000"]
+    assert own and min(own) >= 2, "elsewhere in the same video"
 
 
 def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monkeypatch):
@@ -156,6 +159,13 @@ def test_videos_come_and_go_and_the_others_are_not_encoded_again(tmp_path, monke
     assert [(other._video(one), round(one.score, 4)) for one in other.candidates(query, 100)] == [
         (name, round(one.score, 4)) for name, one in zip(names, found)
     ]
+    encoded.clear()
+    update(folder, files, longer := settings.model_copy(update={"spans": Spans(**SPANS, clip_seconds=1.5)}))
+    assert len(encoded) == 11, "other clips"
+    model, _ = load_model(files["checkpoint"])
+    save_model(files["checkpoint"], "xml", model, model.state_dict(), {"parameters": 2})
+    update(folder, files, longer)
+    assert len(encoded) == 22, "another training"
 
 
 def test_the_best_windows_are_found_however_many_clips_the_first_have(tmp_path):
@@ -202,13 +212,8 @@ def test_a_sentence_is_encoded_as_the_benchmark_encodes_a_caption(tmp_path):
     assert all(one.video != "v0001" or one.start >= 2 for one in like.moments)
     seconds = float(index.stored.seconds[0])
     of_a_clip = index.like("v0001", 0.0, seconds, top=3).moments
-    assert index.like("v0001", 0.1 * seconds, 0.2 * seconds, top=3).moments == of_a_clip, "shorter than a clip"
+    for start, end in ((0.1, 0.2), (0.0, 1.5)):  # shorter than a clip, or up to the middle of the next
+        assert index.like("v0001", start * seconds, end * seconds, top=3).moments == of_a_clip
     for start, end in ((0.2 * seconds, 0.2 * seconds), (0.2 * seconds, 0.1 * seconds)):
         with refused("holds no clip"):
             index.like("v0001", start, end)
-
-
-def test_the_stretch_around_the_best_clip():
-    assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 6) == (2, 4)
-    assert window_around_best(np.array([0.0, 0.1, 0.9, 1.0, 0.8, 0.1]), 2) == (2, 3)
-    assert window_around_best(np.array([0.5]), 4) == (0, 0)

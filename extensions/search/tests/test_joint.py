@@ -38,22 +38,19 @@ def build(folder) -> str:
     write_jsonl(folder / "moments.jsonl", moments)
     seen = video_features("lab/clip", batch=16)
     write_video_features(rows, seen, 1.0, folder / "video.h5", (name, "c0ffee"))
-    files = {
-        "features": folder / "video.h5",
-        "moments": folder / "moments.jsonl",
-        "videos": folder / "videos.jsonl",
-    }
+    files = {"features": folder / "video.h5", "moments": folder / "moments.jsonl", "videos": folder / "videos.jsonl"}
     settings = IndexSettings(
         model="joint",
         dataset="joint",
         title="Joint",
         spans=Spans(**SPANS),
-        search=Search(thumbnails=3),
+        search=Search(thumbnails=9),
         retrieval=Retrieval(),
         features=Features(video_backbone=name),
         seed=1,
     )
-    update(folder / "index", files, settings)
+    for _ in range(2):  # of which the second run changes nothing
+        update(folder / "index", files, settings)
     return name
 
 
@@ -72,6 +69,7 @@ def expected(folder, name: str, sentence: str) -> dict[str, np.ndarray]:
 def test_a_sentence_finds_what_clip_says(tmp_path):
     name = build(tmp_path)
     index = Index(tmp_path / "index")
+    assert [at for at, *_ in index.stored.videos[0]["thumbnails"]] == [0.5, 1.5, 2.5, 3.5, 4.5], "one a second"
     query = index.encoder.query("a cat sleeps")
     moments = index.moments(query, index.candidates(vector_of(query), 100), 4)
     cosines = expected(tmp_path, name, "a cat sleeps")
