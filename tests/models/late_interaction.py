@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel, Spans
+from verified.benchmark.vcmr.contract import Batch, Encoded, ModelConfig, Recipe, RetrievalModel
 from verified.benchmark.vcmr.registry import register
 
 
@@ -18,7 +18,7 @@ class LateInteractionConfig(ModelConfig):
 
 @register("late_interaction")
 class LateInteraction(RetrievalModel):
-    """Video score: mean over tokens of the largest cosine with a clip; starts and ends follow the mean cosine."""
+    """Video score: mean over tokens of the largest cosine with a clip."""
 
     title = "Late interaction"
     Config = LateInteractionConfig
@@ -41,12 +41,6 @@ class LateInteraction(RetrievalModel):
         cosines = torch.einsum("qtd,vld->qvtl", queries["tokens"], videos["clips"])
         nearest = cosines.masked_fill(~videos["mask"][:, None], -2).amax(dim=3)
         return nearest.masked_fill(~queries["mask"][:, None], 0).sum(dim=2) / queries["mask"].sum(dim=1)[:, None]
-
-    def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
-        words = queries["tokens"].sum(dim=1) / queries["mask"].sum(dim=1)[:, None]
-        near = torch.einsum("pd,pld->pl", words[query_index], videos["clips"][video_index])
-        near = near.masked_fill(~videos["mask"][video_index], -1e4)
-        return Spans(near, near)
 
     def video_weights(self, scores: Tensor) -> Tensor:
         return torch.exp(scores / self.config.temperature)

@@ -7,6 +7,7 @@ from shown_settings import shown_settings
 
 from verified.lmm.ledger_files import lineage_of
 from verified.tables.added.availability import METRICS, availability_tables
+from verified.tables.collect import Run
 from verified.tables.own_corpus import costs_table
 
 SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
@@ -18,12 +19,14 @@ COUNTS = {
 
 def test_missing_videos_count_as_missed():
     metrics = {task: {metric: value for _, metric in METRICS} for task in ("VCMR", "VR") for value in (40.0,)}
-    run = SimpleNamespace(metrics=[{"queries": 10, "split": "test", "metrics": metrics}] * 2)
-    runs = {("sta", "xml", "fig", "cog"): run, ("demo", "xml", "fig", "cog"): run}
+    facts = {"queries": 10, "split": "test", "metrics": metrics}
+    run, ranker = Run([facts] * 2), Run([{**facts, "localises": False}])
+    runs = {("sta", "xml", "fig", "cog"): run, ("demo", "xml", "fig", "cog"): run, ("sta", "zap", "fig", "cog"): ranker}
     collection = SimpleNamespace(statistics={("sta", "counts"): {"published": COUNTS}}, runs=runs)
     numbers, recalls = availability_tables(SETTINGS, collection)
     assert numbers.rows == (("STA", "train", 10, 9, 30, 25), ("STA", "test", 8, 4, 20, 12))
-    (row,) = recalls.rows  # the demo is published nowhere
+    row, ranks = recalls.rows  # the demo is published nowhere
+    assert ranks[6:] == (*[None] * 8, *[40.0, 20.0] * 2)
     assert row[:6] == ("STA", "XML", "fig", "cog", 10, 20)
     assert row[6:] == pytest.approx([40.0, 20.0] * len(METRICS)), "half of the published queries could be asked"
     assert len(recalls.header) == len(row)

@@ -39,7 +39,7 @@ def made_run(
     seed: int = 1,
     trained_on: str = "fig",
     tested_on: str = "fig",
-    **more: str,
+    **more: str | bool,
 ) -> str:
     """Results of a run that answers the first `right` of 200 queries."""
     folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / tested_on
@@ -131,8 +131,9 @@ def test_models_have_rows_where_all_captions_are_coarse_and_say_whose_videos_the
         made_run(tmp_path, "xml", 0.5, 150, trained_on="cog", tested_on="cog"),
         made_run(tmp_path, "grounder", 0.25, 150, trained_on="cog", tested_on="cog", videos_of="xml"),
         made_run(tmp_path, "hero", 0.05, 150, trained_on="cog", tested_on="cog"),
+        made_run(tmp_path, "ranker", 0.125, 150, trained_on="cog", tested_on="cog", localises=False),
     ]
-    settings = shown_settings(DEMO, models=("xml", "grounder", "hero"))
+    settings = shown_settings(DEMO, models=("xml", "grounder", "hero", "ranker"))
     write_tables(tmp_path / "t", settings, collected(paths), tmp_path)
     shown = {key: (tmp_path / "t" / f"{key}.md").read_text(encoding="utf-8") for key in ("main-4", "main-5", "gains")}
     for key, last in (("main-4", "]¹†"), ("main-5", "]¹")):
@@ -140,6 +141,9 @@ def test_models_have_rows_where_all_captions_are_coarse_and_say_whose_videos_the
         assert rows["XML"][2].startswith("50.00 [") and rows["grounder"][2].startswith("25.00 [")
         assert all(cell.removesuffix(" |").endswith(last) for cell in rows["grounder"][2:])
         assert "†" not in "".join(rows["XML"])
+        values = {cell.removesuffix(" |")[:6] for cell in rows["ranker"][2:]}
+        assert values == ({"–", "12.50 "} if key == "main-4" else {"–"})
+        assert shown[key].count("– Demo-FIG: ranker only ranks videos.") == 1
         assert "Demo-FIG: trained and tested on coarse captions" in shown[key] and "Fine-grained" not in shown[key]
         assert shown[key].count("† Demo-FIG: VCMR of grounder rests on XML's list, and VR ") == (key == "main-4")
     assert "| XML trained on COG | grounder trained on COG | COG |" in shown["gains"]

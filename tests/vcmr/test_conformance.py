@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from mutants import BROKEN, EXAMPLE, HONEST, RANKER, filtered_pads, logits, reading
+from mutants import BROKEN, EXAMPLE, HONEST, RANKER, filtered_pads, logits, reading, without_last_clip
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists
 from verified.benchmark.vcmr import search as engine
 from verified.benchmark.vcmr.conformance import CHECKS, failures
 from verified.benchmark.vcmr.registry import is_two_stage, model_class, model_names, model_of_file
+from verified.benchmark.vcmr.scoring import unit
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -111,7 +112,24 @@ def test_a_second_stream_that_is_declared_is_read(example):
 
 def test_a_model_that_finds_no_spans_has_to_say_so():
     silent = type("Silent", (model_of_file(RANKER),), {"localises": True})
-    assert dict(failures(silent, ("overfitting",)))["overfitting"]
+    assert dict(failures(silent, ("shapes",)))["shapes"] == "NotImplementedError: "
+
+
+def test_a_video_may_be_ranked_by_its_nearest_clip_but_each_must_be_able_to_be_it():
+    base = model_of_file(RANKER)
+
+    def encode_queries(self, query, mask):
+        mean = base.encode_queries(self, query, mask)["tokens"].sum(dim=1, keepdim=True)
+        return {"tokens": unit(mean), "mask": torch.ones_like(mask[:, :1])}
+
+    nearest = type("Nearest", (base,), {"encode_queries": encode_queries})
+    assert dict(failures(nearest, ("reading",))) == {"reading": None}
+
+    def blank(video, mask):
+        return video * without_last_clip(video, mask)[1].unsqueeze(2), mask
+
+    deaf = type("Deaf", (nearest,), reading("videos", blank)(nearest))
+    assert "changes no answer" in dict(failures(deaf, ("reading",)))["reading"]
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,12 @@ def test_epochs_are_selected_by_the_first_rows_of_vcmr_at_both_thresholds(run):
         assert row["SVMR/0.7/r1"] not in (row["VCMR/0.7/r1"], row["VR/r1"])
 
 
+def test_a_model_that_only_ranks_videos_is_selected_by_them(planted, tmp_path, monkeypatch):
+    monkeypatch.setattr(XML, "localises", False)
+    row = trained(planted, tmp_path).history[-1]
+    assert row["selection"] == row["VR/r1"] != pytest.approx(row["VCMR/0.5/r1"] + row["VCMR/0.7/r1"], abs=1e-3)
+
+
 def test_lists_for_training_and_for_a_search_have_depths_of_their_own(run, planted):
     names = read_moments(planted[0].annotations, "fig").videos
     depths = {part: read_ranked(run / "short.h5", part, names).video.shape[1] for part in ("train", "selection")}

@@ -56,6 +56,10 @@ class Run:
         """Seeds of the trainings."""
         return [values["seed"] for values in self.metrics]
 
+    def lacks(self, task: str) -> bool:
+        """Whether the task asks for spans, and the model only ranks videos."""
+        return task != "VR" and self.metrics[0].get("localises") is False
+
     def mean(self, task: str, metric: str) -> float:
         """Percent over queries and trainings."""
         return float(np.mean([values["metrics"][task][metric] for values in self.metrics]))
@@ -145,6 +149,8 @@ class Collection:
         if run is None:
             done = "asked" if row.train == UNTRAINED else f"trained on {row.train} and tested on {row.test}"
             return Cell(None, note=f"{row.method} was not {done} in this run")
+        if run.lacks(column.task):
+            return Cell(None, note=f"{row.method} only ranks videos")
         videos = run.metrics[0]["videos"]
         if column.task == "VR" and column.metric in VIDEO_RECALLS and int(column.metric.removeprefix("r")) >= videos:
             return Cell(None, note=f"{column.metric} cannot be other than 100: the corpus has {videos} videos")

@@ -85,7 +85,8 @@ class Recipe:
     steps: int | None = None
     """Steps of the optimiser; where given, they take the place of `epochs`."""
     patience: int
-    """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1."""
+    """Training stops after more than this many epochs without improvement of VCMR 0.5/r1 + 0.7/r1, or of VR r1 where
+    the model only ranks videos."""
     selection_videos: int = SELECTION_VIDEOS
     """Fewest validation videos for selecting an epoch. With fewer, the official code's rule picks one by chance, often
     the first: then all epochs are trained, and the last one is used.
@@ -178,7 +179,8 @@ class ModelDefaults(PublishedCode, nn.Module):
     untrained: ClassVar[Mapping[str, str]] = {}
     """Parameters that no loss reaches, by name, with the reason: those that the authors built and do not use."""
     localises: ClassVar[bool] = True
-    """Whether the model learns spans; for one that only ranks videos, the conformance kit asks for none."""
+    """Whether the model learns spans. One that only ranks videos needs no `span_logits`, is selected on VR, and has
+    dashes for VCMR and SVMR in tables; the conformance kit asks it for no spans."""
     two_stage: bool = False
     """Whether the model works on a given ranked list; then `video_scores` is never called."""
     rescores: bool = False
@@ -251,9 +253,14 @@ class RetrievalModel(ModelDefaults):
         """Localise in P pairs: pair p is query ``query_index[p]`` in video ``video_index[p]`` ([P] int64 each).
 
         Pairs come sorted by video. A model that forms the product of a query vector and all clips uses
-        `scoring.paired_products`; one that needs the encodings of each pair gathers them.
+        `scoring.paired_products`; one that needs the encodings of each pair gathers them. Where the model only ranks
+        videos (`localises = False`), all clips of a video are alike.
         """
-        raise NotImplementedError
+        if self.localises:
+            raise NotImplementedError
+        mask = videos["mask"][video_index]
+        alike = torch.zeros(mask.shape, device=mask.device).masked_fill(~mask, -1e10)
+        return Spans(alike, alike)
 
     def video_weights(self, scores: Tensor) -> Tensor:
         """Factor of p_start · p_end of each listed video, from its score; [Q, K] → [Q, K], monotone.

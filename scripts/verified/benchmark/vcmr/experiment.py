@@ -199,6 +199,8 @@ def test_model(
     }
     if model.two_stage and not model.rescores:
         more["videos_of"] = "xml"
+    if not model.localises:
+        more["localises"] = False
     outputs = submission, metrics, queries_file
     write_test(lists_by_task, data.moments, settings.spans.nms_threshold, {**facts, **more}, outputs)
 

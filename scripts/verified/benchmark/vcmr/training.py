@@ -1,4 +1,5 @@
-"""Training of all retrieval models: sample, step, select on VCMR 0.5/r1 + 0.7/r1 without NMS, stop early.
+"""Training of all retrieval models: sample, step, select on VCMR 0.5/r1 + 0.7/r1 without NMS (VR r1 where
+the model only ranks videos), stop early.
 
 Every random draw of an epoch comes from seeds of that epoch.
 """
@@ -265,4 +266,5 @@ def _selection_scores(model: RetrievalModel, selection: SplitData, searching: Se
         for name, values in per_query(task, truth, lists).items():
             if name.endswith("r1") or task == "VR":
                 scores[f"{task}/{name}"] = round(float(values.mean() * 100), 4)
-    return {**scores, "selection": round(scores["VCMR/0.5/r1"] + scores["VCMR/0.7/r1"], 4)}
+    criterion = scores["VCMR/0.5/r1"] + scores["VCMR/0.7/r1"] if model.localises else scores["VR/r1"]
+    return {**scores, "selection": round(criterion, 4)}

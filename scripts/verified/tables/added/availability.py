@@ -6,7 +6,7 @@ them. A lower bound counts each missing ground truth as a miss of the model.
 
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
-from verified.tables.collect import Collection
+from verified.tables.collect import Collection, Run
 from verified.tables.layout import title_of
 from verified.tables.shown import Shown
 from verified.tables.table import Table
@@ -44,7 +44,7 @@ def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
     note = "What is not at hand is listed with its reason in corpus/exclusions.jsonl of the data set."
     tables = [Table("availability", "published annotations and what is at hand", header, rows, (note,))]
     recalls = [
-        _recall(settings, run.metrics, key, published[key[0]])
+        _recall(settings, run, key, published[key[0]])
         for key, run in sorted(collection.runs.items())
         if key[0] in published
     ]
@@ -74,14 +74,14 @@ def _published_counts(collection: Collection, name: str) -> dict[str, dict[str, 
     return collection.statistics.get((name, "counts"), {}).get("published", {})
 
 
-def _recall(settings: Shown, seeds: list[dict], key: tuple[str, str, str, str], published: dict) -> tuple:
+def _recall(settings: Shown, run: Run, key: tuple[str, str, str, str], published: dict) -> tuple:
     name, model, trained, tested = key
-    queries, split = seeds[0]["queries"], seeds[0]["split"]
+    queries, split = run.metrics[0]["queries"], run.metrics[0]["split"]
     # A held-out split is not published, so only its available queries can be compared.
     total = published[split]["moments"] if split in published else queries
     values = []
     for task, metric in METRICS:
-        mean = sum(seed["metrics"][task][metric] for seed in seeds) / len(seeds)
-        values += [float(mean), float(mean * queries / total)]
+        mean = run.mean(task, metric)
+        values += [None, None] if run.lacks(task) else [mean, mean * queries / total]
     method = title_of(model)
     return (settings.datasets[name].title, method, trained, tested, queries, total, *values)

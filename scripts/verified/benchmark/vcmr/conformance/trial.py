@@ -174,6 +174,10 @@ class Trial:
         self.corpus = SyntheticCorpus(cls)
         self.own_pairs = [(index, index) for index in range(self.corpus.count)]
 
+    def asks(self, name: str) -> bool:
+        """Whether the model learns the answer of this name: starts and ends only where it localises."""
+        return self.cls.localises or name not in ("span_logits: start", "span_logits: end")
+
     def config(self, **more: int | float) -> ModelConfig:
         """The config of a small model, with `more` sizes or options in the place of the usual ones."""
         return self.cls.Config(**{**self.corpus.sizes, **self.options, **more})
