@@ -102,6 +102,7 @@ def test_the_command_reads_runs_and_refuses_what_it_cannot_judge(tmp_path, capsy
     assert main(["power", xml, hero, "--metric", "VR/r1", "--json"]) in (0, None)
     answer = json.loads(capsys.readouterr().out)
     assert answer["test_videos"] == 60 and [row["trainings"] for row in answer["rows"]] == [2, 3, 5, 10]
+    assert all(row["queries"] == (row["videos"] and QUERIES * row["videos"]) for row in answer["rows"])
     points = [row["points"] for row in answer["rows"]]
     assert points == sorted(points, reverse=True)
     assert main(["power", xml, hero, "--metric", "VR/r1"]) in (0, None)

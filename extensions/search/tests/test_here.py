@@ -97,6 +97,8 @@ def test_a_ranking_is_measured_against_chance(right):
     ranking = ranking_of("xml", before)
     assert ranking["trusted"] is right and before["queries"] == 30
     assert not ranking_of("xml", {**before, "value": 0.9, "low": 0.6})["trusted"]
+    assert skill(ranking_of("xml", {**before, "value": 0.9, "low": 0.8})) == pytest.approx(0.8)
+    assert ranked_before(index, [(name, np.zeros(2), frozenset()) for name in names], 1)["value"] == 0.5, "all tie"
     assert (skill(ranking) > 0.9) if right else (skill(ranking) == 0)
     said = caution(ranking, captions=False)
     assert ("close to random" in said) if not right else said == ""
