@@ -35,9 +35,7 @@ NANO = (
     "test_kills.py",
     "test_report_and_study.py",
     "test_damage.py",
-    "test_odd_runs.py",
     "test_nano.py",
-    "test_late_files.py",
     "test_search_index.py",
     "test_own_model.py",
 )

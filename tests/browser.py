@@ -44,8 +44,6 @@ JSON.stringify([document.activeElement.id, document.body.innerText,
 
 
 class Browser:
-    """One page of a running Chromium."""
-
     def __init__(self, process: subprocess.Popen, write, read, folder: Path):
         self._process, self._write, self._read, self.folder = process, write, read, folder
         self._buffer, self._number = b"", 0
@@ -57,7 +55,6 @@ class Browser:
         self._call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
 
     def call(self, method: str, **parameters) -> dict:
-        """One command to the page."""
         return self._call(method, session=self._session, **parameters)
 
     def _call(self, method: str, session: str | None = None, **parameters) -> dict:
@@ -94,7 +91,6 @@ class Browser:
             self.messages.append(event["params"]["entry"]["text"])
 
     def open(self, path: Path, fragment: str = "") -> None:
-        """Load a file anew and wait until it is complete."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=f"{path.resolve().as_uri()}{fragment}")
         self.wait("document.readyState === 'complete' && location.protocol === 'file:'")
@@ -144,11 +140,9 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
     def type(self, text: str) -> None:
-        """Text into the element that has the focus."""
         self.call("Input.insertText", text=text)
 
     def scheme(self, name: str) -> None:
-        """What the reader prefers: light or dark."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     def downloaded(self, pattern: str) -> Path:

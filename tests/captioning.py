@@ -14,7 +14,6 @@ from verified.io.video import probe
 
 
 def settings(folder: Path, **changes) -> Generation:
-    """Generation settings with a ledger of its own."""
     return Generation(ledger=str(folder / "ledger"), **changes)
 
 
@@ -45,14 +44,12 @@ def make_videos(folder: Path, moments: list[dict], fps: int = 8) -> dict[str, di
 
 
 def jpeg(shade: int) -> bytes:
-    """A small grey JPEG."""
     out = io.BytesIO()
     Image.fromarray(np.full((32, 48, 3), shade, np.uint8)).save(out, "JPEG")
     return out.getvalue()
 
 
 def tar_of(path: Path, files: dict[str, bytes]) -> Path:
-    """An archive of files by their names."""
     with tarfile.open(path, "w") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)

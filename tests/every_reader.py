@@ -1,5 +1,4 @@
-"""Checks of every page: it fits three widths in two schemes, and the Tab key comes to all that can be used, seen and
-named."""
+"""Checks of every page: it fits three widths in two schemes, and the Tab key comes to all that can be used."""
 
 from collections.abc import Callable
 
@@ -25,13 +24,11 @@ FOCUS = """(() => {
 
 
 def resize(chromium: Browser, width: int) -> None:
-    """A window of such a width, in pixels."""
     chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
 
 
 def shoot_everywhere(chromium: Browser, name: str, show: Callable[[], None]) -> None:
-    """Screenshots ``every-NAME-WIDTH-SCHEME`` of what `show` opens; nothing is wider than the window, and the paper is
-    white in the light scheme alone."""
+    """Screenshots ``every-NAME-WIDTH-SCHEME`` of what `show` opens; nothing is wider than the window."""
     for scheme in SCHEMES:
         chromium.scheme(scheme)
         for width in WIDTHS:

@@ -62,7 +62,6 @@ def annotations(count: int = 24) -> list[dict]:
 
 
 def keyframes(path: Path, idents: list[int]) -> str:
-    """An archive of three keyframes for each moment."""
     index, files = [], {}
     for ident in idents:
         frames = []
@@ -79,7 +78,6 @@ def keyframes(path: Path, idents: list[int]) -> str:
 
 
 def recall_table() -> Table:
-    """A table with intervals, a gap and single trainings."""
     random = np.random.default_rng(0)
     rows = []
     for number, model in enumerate(MODELS):
@@ -113,7 +111,6 @@ CHECKS = [
 
 
 def front(folder: Path) -> Path:
-    """The front page without Snakemake's frame."""
     tables = folder / "tables"
     write_simple(tables, recall_table(), ["Configuration kitchen, seed 1."])
     (tables / "all.csv").write_text(cells())
@@ -137,7 +134,6 @@ def front(folder: Path) -> Path:
 
 
 def captions(folder: Path) -> Path:
-    """The caption browser."""
     rows = annotations()
     moments = [
         {**row, "start": row["time"][0], "end": row["time"][1], "caption": row["cog_desc"], "split": row["split"]}
@@ -159,7 +155,6 @@ def captions(folder: Path) -> Path:
 
 
 def comparison(folder: Path) -> Path:
-    """The page of a comparison."""
     queries = [Query(n, f"kitchen-{n}", 2.0 * n, 2.0 * n + 6, FINE[n % 4]) for n in range(4)]
     archive = keyframes(folder / "compared.tar", list(range(4)))
     runs = []
@@ -170,26 +165,21 @@ def comparison(folder: Path) -> Path:
     return folder / "comparison.html"
 
 
-def people(folder: Path) -> dict[str, Path]:
-    """Pages of a study."""
+def study(folder: Path) -> Path:
     clip = write_video(folder / "clip.mp4", counted(16), 8).read_bytes()
     asked = [{"question": n, "coarse": COARSE[n], "fine": FINE[n]} for n in range(3)]
-    study = {"title": "Kitchen", "study": "0123", "participant": 1, "questions": asked}
-    clips = {f"clip-{n}": clip for n in range(3)}
-    write_pages(folder, STUDY, [Page("study.html", "Study", {"study": study}, clips)])
-    return {
-        "study": folder / "study.html",
-    }
+    values = {"title": "Kitchen", "study": "0123", "participant": 1, "questions": asked}
+    write_pages(folder, STUDY, [Page("study.html", "Study", {"study": values}, {f"clip-{n}": clip for n in range(3)})])
+    return folder / "study.html"
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """All of them by name."""
     made = {"front": front(folder), "captions": captions(folder)}
     return {
         **made,
         "verdicts": folder / "verdicts.html",
         "table": folder / "tables" / "kitchen-recall.html",
         "comparison": comparison(folder),
-        **people(folder),
+        "study": study(folder),
         **{name: path for module in ADDED for name, path in module.build(folder).items()},
     }

@@ -14,6 +14,5 @@ def most_gigabytes() -> float:
 
 
 def wait() -> None:
-    """Until the GPU has finished."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

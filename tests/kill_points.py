@@ -1,5 +1,4 @@
-"""A change of files that is killed before each of its writes, renames and removals in turn, and then repeated; a small
-disk."""
+"""A change of files that is killed before each of its writes in turn, and then repeated; a small disk."""
 
 import contextlib
 import os

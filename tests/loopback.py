@@ -23,7 +23,6 @@ class Scripted(NamedTuple):
 
 
 def completion(text: str | None, finish: str = "stop", model: str = "loop-1", **message) -> Scripted:
-    """A regular answer."""
     body = {
         "id": "c1",
         "object": "chat.completion",
@@ -38,28 +37,24 @@ def completion(text: str | None, finish: str = "stop", model: str = "loop-1", **
 
 
 def refusal(status: int, code: str = "", message: str = "no", **headers: str) -> Scripted:
-    """An error answer of the protocol."""
     body = {"error": {"message": message, "type": "error", "code": code}}
     named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return Scripted(status, json.dumps(body).encode(), (("Content-Type", "application/json"), *named))
 
 
 def transcription(segments: list[tuple[float, float, str]], **more) -> Scripted:
-    """What is heard: start, end and text of each segment."""
     heard = [{"id": n, "start": start, "end": end, "text": text} for n, (start, end, text) in enumerate(segments)]
     text = " ".join(segment["text"] for segment in heard)
     return Scripted(200, json.dumps({"task": "transcribe", "text": text, "segments": heard, **more}).encode())
 
 
 def embedding(values: list[float], model: str = "loop-1") -> Scripted:
-    """A vector."""
     data = [{"object": "embedding", "index": 0, "embedding": values}]
     body = {"object": "list", "data": data, "model": model, "usage": {"prompt_tokens": 9, "total_tokens": 9}}
     return Scripted(200, json.dumps(body).encode())
 
 
 def form_fields(kind: str, body: bytes) -> dict:
-    """The fields of a form: text, or bytes of a file."""
     message = email.message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
     fields = {}
     for part in message.get_payload():
@@ -70,13 +65,11 @@ def form_fields(kind: str, body: bytes) -> dict:
 
 
 def prompt_of(body: dict) -> str:
-    """The text that the model is given."""
     content = body["messages"][0]["content"]
     return content if isinstance(content, str) else next(item["text"] for item in content if item["type"] == "text")
 
 
 def images_of(body: dict) -> list[str]:
-    """Data URLs of the images that the model is given."""
     content = body["messages"][0]["content"]
     return [] if isinstance(content, str) else [p["image_url"]["url"] for p in content if p["type"] == "image_url"]
 

@@ -29,14 +29,12 @@ class Hub:
         self.ended = threading.Event()
 
     def publish(self, name: str, files: dict[str, bytes]) -> str:
-        """A new commit of `name`; returns it."""
         history = self.models.setdefault(name, [])
         commit = hashlib.sha1(f"{name} {len(history)}".encode()).hexdigest()
         history.append((commit, files))
         return commit
 
     def at(self, name: str, revision: str) -> tuple[str, dict[str, bytes]] | None:
-        """The commit that a branch or commit names."""
         history = self.models[name]
         return history[-1] if revision == "main" else next((entry for entry in history if entry[0] == revision), None)
 

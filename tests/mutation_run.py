@@ -1,7 +1,6 @@
 """Mutate the package's modules that changed since a revision, and list the mutants that no quick test finds.
 
-cosmic-ray makes the mutants, in a copy of the project. Each meets the quick tests that `--changed` selects, the nearest
-first. Modules share the time evenly; those that few tests reach come first.
+cosmic-ray makes them in a copy of the project. Modules share the time evenly; those that few tests reach come first.
 """
 
 import argparse
@@ -28,7 +27,6 @@ name = "local"
 
 
 def modules(revision: str) -> list[Path]:
-    """Modules of ours that differ from a revision."""
     files = (file for file in changed_files(PROJECT, revision) if file.suffix == ".py" and file.is_file())
     return sorted(file for file in files if any(file.is_relative_to(folder) for folder in PACKAGES.values()))
 

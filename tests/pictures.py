@@ -1,9 +1,7 @@
 """The pictures of README.md and docs/, made anew: `make pictures`.
 
-    python tests/pictures.py results docs
-
-Copies figures of the demo's report, and shoots in a Chromium pages of the demo and of the run of real clips, and those
-that `pictures_*.py` of an extension's tests names. Pictures have 256 colours, which keeps them small.
+Copies figures of the demo's report, and shoots pages of the demo, of the run of real clips, and of extensions'
+`pictures_*.py` in a Chromium. Pictures have 256 colours, which keeps them small.
 """
 
 import importlib
@@ -25,7 +23,6 @@ WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
 
 
 def shoot(chromium: Browser, page: Path, scheme: str = "light", width: int = WIDTH) -> Image.Image:
-    """The top of a page."""
     chromium.scheme(scheme)
     chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1, mobile=False)
     chromium.open(page)
@@ -34,7 +31,6 @@ def shoot(chromium: Browser, page: Path, scheme: str = "light", width: int = WID
 
 
 def save(picture: Image.Image, path: Path) -> None:
-    """Write a small PNG."""
     # So that small dots keep their colours, and large areas theirs.
     few = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
     few.save(path, optimize=True)

@@ -1,6 +1,5 @@
 """A small corpus with a planted signal: the clips of a moment encode the words of its query."""
 
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,8 +25,6 @@ CLIPS, VIDEO_DIM, TEXT_DIM, TOKENS = 16, 24, 20, 6
 
 @dataclass
 class Planted:
-    """Files of one split: `annotations`, `video` and `text`."""
-
     annotations: Path
     video: Path
     text: Path
@@ -104,27 +101,7 @@ def write_reader(file: Path) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-OWN_METRICS = "results/given/mine/retrieval/late_interaction/cog/seed-2018/cog/metrics.json"
-"""Target of the configuration of `write_own_model`."""
-
-
-def write_own_model(folder: Path, config: Path) -> None:
-    """The data of `write_highlights` in `folder`, a model beside `config`, and there the settings of its test."""
-    write_highlights(folder / "mine")
-    (config.parent / "models").mkdir(parents=True)
-    shutil.copy(Path(__file__).parent / "models" / "late_interaction.py", config.parent / "models")
-    source = "{kind: released, collection: mine, splits: [train, val], released_dir: mine, features_dir: mine}"
-    config.write_text(
-        f"name: given\ndatasets:\n  mine:\n    title: Mine\n    source: {source}\n"
-        "    spans: {clip_seconds: 2, selection_split: val, test_split: val}\n"
-        "retrieval:\n  models: [models/late_interaction.py]\n"
-        "  training: {late_interaction: {epochs: 1, options: {width: 24}}}\n",
-        encoding="utf-8",
-    )
-
-
 def merge(target: Path, *sources: Path) -> None:
-    """One feature file with the keys of several."""
     with h5py.File(target, "w") as out:
         for source in sources:
             with h5py.File(source) as file:
@@ -134,7 +111,6 @@ def merge(target: Path, *sources: Path) -> None:
 
 
 def small_model(name: str, **options) -> RetrievalModel:
-    """A narrow model for planted data."""
     cls = model_class(name)
     sizes = {"video_dim": VIDEO_DIM, "text_dim": TEXT_DIM, "context_clips": CLIPS, "query_tokens": TOKENS}
     assert issubclass(cls.Config, ModelConfig)

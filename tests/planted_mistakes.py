@@ -34,7 +34,6 @@ class Mistake:
 
 
 def read_mistakes(path: Path) -> list[Mistake]:
-    """The rows of a list of mistakes."""
     return [Mistake(**row) for row in yaml.safe_load(path.read_text(encoding="utf-8"))]
 
 

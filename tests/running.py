@@ -50,8 +50,14 @@ def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> 
     return done
 
 
+def ended_well(folder: Path, *arguments: str, **options) -> str:
+    """What such a run prints that must succeed."""
+    run = snakemake(folder, *arguments, **options)
+    assert run.returncode == 0, run.stdout[-6000:]
+    return run.stdout
+
+
 def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
-    """The command line of `snakemake` above."""
     return [
         sys.executable,
         "-m",
@@ -100,7 +106,6 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def options_of(words: str) -> set[str]:
-    """Option strings of one command."""
     one = argparse.ArgumentParser()
     COMMANDS[words].add_to(one)
     return {name for action in one._actions for name in action.option_strings}

@@ -59,7 +59,6 @@ def write_dataset(folder: Path) -> dict:
 
 
 def start(path: Path) -> Path:
-    """A checkpoint of random weights."""
     torch.manual_seed(0)
     size = architecture("tiny", FRAMES, PIXELS)
     save_checkpoint(path, NoiseEvaluator(size).state_dict(), size, "random weights")

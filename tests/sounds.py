@@ -9,12 +9,10 @@ SOUND_RATE = 16_000
 
 
 def tone(seconds: float, hertz: float = 440.0, loudness: float = 0.5, rate: int = SOUND_RATE) -> np.ndarray:
-    """Samples float32 of a sine."""
     return (loudness * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
 
 
 def silence(seconds: float, rate: int = SOUND_RATE) -> np.ndarray:
-    """Samples float32 of nothing."""
     return np.zeros(round(seconds * rate), np.float32)
 
 

@@ -29,7 +29,6 @@ class Golden:
         return model.eval().double()
 
     def batch(self, query: str = "query_feat", span: str = "st_ed_indices") -> Batch:
-        """The inputs as a batch."""
         masks = self["query_mask"].bool(), self["video_mask"].bool()
         return Batch(self[query], masks[0], self["video_feat"], masks[1], self[span])
 

@@ -69,7 +69,6 @@ def import_checkpoint():
 
 
 def run_files(folder):
-    """A small run with its checksums."""
     home = Path("results", "small")
     (folder / home / "tables").mkdir(parents=True)
     for name in ("a.jsonl", "tables/one.csv", "tables/two.csv"):
@@ -83,7 +82,6 @@ def run_files(folder):
 
 
 def answer_files(folder):
-    """Answers to captions that a person wrote."""
     shutil.copy(PROJECT / "examples" / "real" / "hand-written.yaml", folder)
     return [read_written_answers]
 

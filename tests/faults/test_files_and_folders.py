@@ -1,13 +1,16 @@
-"""Umasks, errors while writing, hostile archives."""
+"""Umasks, errors while writing, paths that are no ordinary files, hostile archives."""
 
 import io
 import json
 import os
 import stat
 import tarfile
+from pathlib import Path
 
 import pytest
+from refusals import said
 
+from verified.__main__ import main
 from verified.io.files import atomic_path, write_text
 from verified.keyframes.archive import KeyframeTar
 
@@ -27,6 +30,16 @@ def test_an_error_while_writing_leaves_nothing(tmp_path):
         temporary.write_text("half")
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["n" * 300 + ".yaml", "/proc/self/mem", "pipe", "/dev/zero", ".", "large.yaml"])
+def test_a_path_that_is_no_ordinary_file_ends_in_a_sentence(tmp_path, monkeypatch, capsys, path):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("large.yaml").write_text("name: " + "a" * 60_000_000 + "\n")
+    for words in (["check", "--offline", "--configfile"], ["verify", "--configfile"], ["lint"], ["import", "xml"]):
+        assert main([*words, path]) == 2
+        said(capsys.readouterr().err)
 
 
 def member(name: str, content: bytes = b"owned", kind: bytes = tarfile.REGTYPE, link: str = "") -> tuple:

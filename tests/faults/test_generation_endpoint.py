@@ -74,7 +74,6 @@ def test_retry_after_is_honoured(tmp_path):
 
 
 def changed(**choice) -> Scripted:
-    """A regular answer with other fields of its choice."""
     body = json.loads(completion(GOOD).body)
     body["choices"][0] |= choice
     return Scripted(200, json.dumps(body).encode())
@@ -213,15 +212,6 @@ def test_a_job_without_any_answer_stops_and_goes_on_once_there_are_some(tmp_path
     with endpoint() as served:
         assert {outcome.status for outcome in ask_all(served.url)} == {"ok"}
         assert len(served.bodies) == 20
-
-
-def test_a_hanging_call_times_out_and_the_others_go_on(tmp_path):
-    def script(number, body):
-        return completion(GOOD)._replace(delay=6.0 if prompt_of(body).startswith("number 3 ") else 0.0)
-
-    with endpoint(script) as served:
-        outcomes = ask(tmp_path, engine(served.url, timeout_seconds=2, retries=0), map(call, range(8)))
-    assert outcomes[3].reason == "timeout" and sum(outcome.status == "ok" for outcome in outcomes) == 7
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,6 @@ ENDLESS = {
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_the_deadline_is_for_the_whole_answer(tmp_path, kind):
-    """Without the limit this takes for ever."""
     with raw_endpoint(ENDLESS[kind]) as url:
         (outcome,) = ask(tmp_path, engine(url, timeout_seconds=0.4, retries=0), [call(1)])
     assert (outcome.status, outcome.reason, outcome.passes) == ("error", "timeout", True)

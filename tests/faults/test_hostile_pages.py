@@ -69,7 +69,6 @@ PAGES = {
 
 
 def assert_no_code_runs(make, folder, video) -> None:
-    """Open all pages that `make` writes into `folder`, and press every button."""
     pages_folder = folder / "pages"
     pages_folder.mkdir()
     with browser(folder / "browser") as chromium:

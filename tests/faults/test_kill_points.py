@@ -1,32 +1,21 @@
-"""Every command that writes, killed before each of its changes of a file: repeated, it leaves the same files.
-
-The index has its own tests in tests/search/test_index_kills.py, jobs of a run in tests/workflow/test_kills.py.
-"""
+"""Every command that writes, killed before each of its changes of a file: repeated, it leaves the same files."""
 
 import contextlib
-import shutil
 
 import pytest
 import torch
 import yaml
 from export.test_export_forms import ABOUT, ROWS, SPLITS, written
 from kill_points import finished_by_repeating
-from ledger_rows import put_all, row_of
 from loopback_hub import serving
-from people.answered import annotations
 from running import PROJECT
-from script_run import script_run
 from vcmr_golden import Golden
-from whole_files import evaluate_files, study_files
-from whole_videos import write_small_video
+from whole_files import evaluate_files, ledger_files, study_files
 
 from verified.__main__ import main
 from verified.benchmark.vcmr import importing
 from verified.export.collection import collect
 from verified.export.forms import FORMS
-from verified.io.fig import write_fig
-from verified.io.jsonl import write_jsonl
-from verified.lmm.ledger import Ledger
 from verified.runtime.checksums import write_checksums
 
 pytestmark = pytest.mark.night
@@ -57,6 +46,8 @@ def given(*command: str, ends: tuple[int, ...] = (0, 1)):
 
 
 COMMANDS = {
+    "export of a ledger": (ledger_files, "ledger export --output exported.parquet --ledger ledger"),
+    "export over an earlier one": (ledger_files, "ledger export --output calls.parquet --ledger ledger"),
     "compare": (evaluate_files, "compare truth.jsonl submission.json.gz plain.json --output out"),
     "answers of a study": (
         study_files,
@@ -70,28 +61,6 @@ def test_a_command_on_files(name, start, place):
     prepare, command = COMMANDS[name]
     prepare(start)
     assert finished_by_repeating(start, place, given(*command.split())) > 2
-
-
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory):
-    """A ledger of twelve calls, two of them failed."""
-    path = tmp_path_factory.mktemp("ledger") / "ledger"
-    with Ledger(path) as written:
-        put_all(written, [row_of(number, "ok" if number < 10 else "invalid") for number in range(12)])
-    return path.parent
-
-
-LEDGER = {
-    "export": "ledger export --output calls.parquet --ledger ledger",
-    "export over an earlier one": "ledger export --output earlier.parquet --ledger ledger",
-}
-
-
-@pytest.mark.parametrize("name", LEDGER)
-def test_a_command_on_a_ledger(name, ledger, start, place):
-    shutil.copytree(ledger, start, dirs_exist_ok=True)
-    (start / "earlier.parquet").write_bytes(b"earlier")
-    assert finished_by_repeating(start, place, given(*LEDGER[name].split()))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -133,23 +102,3 @@ def test_fetched_models(start, place):
         hub.publish("org/one", model)
         assert finished_by_repeating(start, place, given("fetch", "--configfile", "c.yaml")) > 5
     assert next(place.rglob("model.safetensors")).read_bytes() == model["model.safetensors"]
-
-
-def test_pages_of_a_study(start, place):
-    (start / "videos").mkdir()
-    write_small_video(start / "videos" / "one.mp4")
-    write_jsonl(start / "videos.jsonl", [{"video": f"v{n}", "path": "videos/one.mp4"} for n in range(3)])
-    write_fig(start / "test.jsonl", [{**row, "duration": 4.0, "fig_desc_score": 0.5} for row in annotations(2, 2)])
-    run = script_run(
-        "study/prepare.py",
-        "prepare_study",
-        input={"annotations": ["test.jsonl"], "videos": "videos.jsonl"},
-        output={"pages": "results/kitchen/study/pages", "key": "results/kitchen/study/key.json"},
-        params={
-            "study": {"captions": 2, "questions": 2, "raters": 1, "clip_side": 64},
-            "title": "Kitchen",
-            "seed": 1,
-        },
-        wildcards={"dataset": "kitchen"},
-    )
-    assert finished_by_repeating(start, place, run) > 3 and len(list(place.rglob("*.html"))) == 2

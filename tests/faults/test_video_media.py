@@ -130,18 +130,6 @@ def odd_size(path):
     write_video(path.with_suffix(".mkv"), counted(LENGTH, (35, 61)), 8, codec="ffv1", pixels="yuv444p").rename(path)
 
 
-def two_video_streams(path):
-    with av.open(str(path), "w") as container:
-        streams = [container.add_stream("libx264", rate=8) for _ in range(2)]
-        for stream, (height, width) in zip(streams, [(48, 64), (96, 128)]):
-            stream.height, stream.width, stream.pix_fmt = height, width, "yuv420p"
-        for image, big in zip(counted(LENGTH), counted(LENGTH, (96, 128))):
-            for stream, one in zip(streams, (image, big)):
-                container.mux(stream.encode(av.VideoFrame.from_ndarray(one, format="rgb24")))
-        for stream in streams:
-            container.mux(stream.encode())
-
-
 def duration_wrong_by_minutes(path):
     data = bytearray(write_video(path, textured(LENGTH), 8).read_bytes())
     for box, offset in ((b"mvhd", 16), (b"mdhd", 16), (b"tkhd", 20)):
@@ -185,7 +173,6 @@ WHOLE = [
     variable_rate,
     ten_bit_four_two_two,
     odd_size,
-    two_video_streams,
     duration_wrong_by_minutes,
     one_frame,
     a_picture,
@@ -196,7 +183,6 @@ REASONS |= {make.__name__: reason for make, reason in UNUSABLE.items()}
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
-    """The files by the names of what made them."""
     folder = tmp_path_factory.mktemp("media")
     makers = [*UNUSABLE, *PARTIAL, *WHOLE]
     paths = {name: folder / f"{name}.mp4" for name in [*REASONS, *(make.__name__ for make in [*PARTIAL, *WHOLE])]}
@@ -245,8 +231,6 @@ def test_unusual_media_are_read_whole(collection, make):
     assert described["duration"] > times[-1]
     if make not in (variable_rate, missing_timestamps, one_frame, a_picture):
         assert described["duration"] == pytest.approx(SECONDS, abs=0.3)
-    if make is two_video_streams:
-        assert (described["width"], described["height"]) in [(64, 48), (128, 96)]
 
 
 def test_the_whole_collection_in_one_shard(collection, tmp_path):

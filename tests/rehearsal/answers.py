@@ -1,9 +1,8 @@
 """Answers that stand in for those of trained models, as a cassette: without them no moment would get past the captions.
 
-Models with random weights write rubbish. The demo's scene reader reads four moments of five instead, under the models'
-names and commits, so that each of its answers lies under the very key that the run will ask for; what the run asks
-about the fifth moment is answered by the models themselves, but for the questions about it: without any, the video
-model would never be asked to answer them from the clip.
+Models with random weights write rubbish. The demo's scene reader reads four moments of five instead, under the keys
+that the run will ask for. The models answer for the fifth, but for its questions: without any, the video model would
+not be asked.
 
 python tests/rehearsal/answers.py CONFIG...
 """
@@ -37,8 +36,6 @@ LEFT_TO_THE_MODELS = 5
 
 
 class MockReader(SceneReader):
-    """The scene reader under a model's name and commit."""
-
     def __init__(self, model: str, revision: str):
         super().__init__(corrupted_share=0.0)
         self.model, self.revision = model, revision
@@ -75,12 +72,10 @@ def main(*configs: str) -> None:
 
 
 def model_records(settings: Config) -> list[str]:
-    """The records of all models of the configuration."""
     return [record_file(settings, wanted) for wanted in sorted(wanted_models(settings))]
 
 
 def build(settings: Config, configs: tuple[str, ...]) -> None:
-    """Have the workflow make what the answers are about."""
     shards = shard_names(settings.shards)
     folders = [dataset_folder(settings, name) for name in settings.datasets]
     files = [

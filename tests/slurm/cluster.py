@@ -1,6 +1,5 @@
 """A SLURM cluster of two nodes on the loopback interface, for tests: munge, a controller, a daemon and a GPU for each.
 
-Jobs of the partition `urgent` take the place of others, which wait again.
 Each node has a name of its own. GPUs are pretended.
 Needs root and Debian's slurm-wlm and munge. All state stands in a folder of its own; only the two configuration files
 are linked from /etc/slurm, because jobs drop SLURM's environment variables. What was started is stopped and what was
@@ -40,11 +39,8 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 NodeName=alpha NodeAddr=127.0.0.1 Port=17011 CPUs=2 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
 NodeName=beta NodeAddr=127.0.0.1 Port=17012 CPUs=2 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
-PreemptType=preempt/partition_prio
-PreemptMode=REQUEUE
-PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE PriorityTier=1 State=UP
-PartitionName=short Nodes=ALL MaxTime=60 PriorityTier=1 State=UP
-PartitionName=urgent Nodes=ALL MaxTime=INFINITE PriorityTier=2 PreemptMode=OFF State=UP
+PartitionName=gpu Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=short Nodes=ALL MaxTime=60 State=UP
 """
 NODES = ("alpha", "beta")
 # A count without a file is refused; these two exist everywhere.
@@ -59,13 +55,10 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sin
 
 
 def missing_programs() -> list[str]:
-    """Programs of the two packages that are not installed."""
     return [name for name in PROGRAMS if not shutil.which(name)]
 
 
 class Cluster:
-    """The running daemons."""
-
     def __init__(self, folder: Path):
         self.folder = folder
         self.processes: dict[str, subprocess.Popen] = {}
@@ -76,7 +69,6 @@ class Cluster:
         self.processes[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def start_node(self, name: str) -> None:
-        """Start the daemon of a node."""
         self.start(name, "unshare", "-u", "sh", "-c", ENTER, "sh", name)
 
     def kill_node(self, name: str) -> None:
@@ -85,12 +77,10 @@ class Cluster:
         self.processes[name].wait()
 
     def jobs(self, state: str = "RUNNING") -> list[str]:
-        """Ids of the jobs in a state."""
         listed = self.ask("squeue", "--noheader", "--states", state, "--format", "%i")
         return listed.split()
 
     def ask(self, *command: str) -> str:
-        """Output of a client program."""
         return subprocess.run(command, check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout
 
     def wait_until(self, reached, seconds: float, what: str, run: subprocess.Popen | None = None) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import NANO, PROJECT, command, digests, snakemake
+from running import NANO, PROJECT, command, digests, ended_well, snakemake
 
 pytestmark = [
     pytest.mark.slow,
@@ -88,6 +88,5 @@ def test_a_lost_job_a_lost_snakemake_and_a_lost_node_cost_nothing(cluster, profi
     assert not cluster.jobs()
 
     local = tmp_path_factory.mktemp("local")
-    done = snakemake(local, "--cores", "2", "results/tables", config=CONFIG)
-    assert done.returncode == 0, done.stdout[-4000:]
+    ended_well(local, "--cores", "2", "results/tables", config=CONFIG)
     assert digests(folder) == digests(local)

@@ -6,7 +6,6 @@ from pathlib import Path
 import av
 import pytest
 from feature_settings import video_features
-from kill_points import finished_by_repeating
 from media import scenes, write_video
 from script_run import script_run
 
@@ -32,7 +31,6 @@ JOBS = list(OUTPUTS)
 
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
-    """A folder with five videos; no moments yet."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "videos").mkdir()
     for number in range(5):
@@ -42,7 +40,6 @@ def corpus(tmp_path, monkeypatch):
 
 @pytest.fixture
 def opened(monkeypatch):
-    """The videos that are opened for decoding, in order."""
     names, open_file = [], av.open
 
     def opening(file, *arguments, **options):
@@ -175,15 +172,3 @@ def test_a_damaged_earlier_output_is_not_used(corpus, opened, job, damage, caplo
     assert run(job) == right and len(set(opened)) == 5
     opened.clear()
     assert run(job) == right and not opened, "it was made anew"
-
-
-def test_a_job_killed_at_any_point_and_repeated_has_the_same_bytes(corpus, tmp_path_factory, monkeypatch):
-    write_moments([f"v{number}" for number in range(5)])
-    run("probe_videos")
-    run("extract_keyframes")
-    grow(corpus)
-    run("probe_videos")
-    place = tmp_path_factory.mktemp("killed") / "place"
-    shutil.copytree(corpus, place)
-    monkeypatch.chdir(place)
-    assert finished_by_repeating(corpus, place, lambda: run("extract_keyframes")) > 3

@@ -19,14 +19,12 @@ PACKAGE = "scripts/verified/"
 
 
 def blocks(heading: str) -> list[str]:
-    """The blocks of Python in the section of `heading`."""
     section = re.split(r"\n#+ ", PAGE.split(f"# {heading}\n")[1])[0]
     return [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)]
 
 
 @pytest.fixture
 def copy(tmp_path) -> Path:
-    """A copy of the project."""
     return copy_project(tmp_path / "project")
 
 
@@ -38,7 +36,6 @@ def files_of(root: Path) -> dict[str, bytes]:
 
 
 def changed(folder: Path) -> set[str]:
-    """Files that are not as in the project."""
     before, after = files_of(PROJECT), files_of(folder)
     return {name for name in before | after if before.get(name) != after.get(name)}
 

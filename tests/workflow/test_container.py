@@ -15,7 +15,6 @@ IMAGE = "/opt/verified"
 
 
 def texts(name: str) -> list[str]:
-    """The texts of an instruction of the container file."""
     lines = (PROJECT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
     return [line.split(" ", 1)[1] for line in lines if line.startswith(f"{name} ")]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from locks import entries, locked, version_of
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from running import PROJECT
@@ -22,9 +21,31 @@ from verified.runtime.imports import running_nodes
 
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
-VLLM_DECIDES = {"numpy", "transformers", "vllm"}
 ROOTS = [PROJECT / "scripts", *PROJECT.glob("extensions/*[!_]"), PROJECT / "tests"]
 OURS = {path.stem for root in ROOTS for path in root.iterdir()}
+
+
+@cache
+def entries(name: str) -> dict[str, tuple[Requirement, frozenset[str]]]:
+    """Package → its requirement and the SHA-256 of its files; any line of another form is an error."""
+    text = "".join(line for line in (PROJECT / name).open(encoding="utf-8") if not line.startswith("#"))
+    found = {}
+    for line in text.replace("\\\n", " ").splitlines():
+        requirement, *hashes = re.split(r"\s+--hash=sha256:", line.strip())
+        assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in hashes), line[:80]
+        found[canonicalize_name(Requirement(requirement).name)] = (Requirement(requirement), frozenset(hashes))
+    return found
+
+
+def locked(name: str) -> dict[str, str]:
+    return {package: version_of(requirement) for package, (requirement, _) in entries(name).items()}
+
+
+def version_of(requirement: Requirement) -> str:
+    """The only version that a requirement allows; an error where it does not pin one."""
+    (specifier,) = requirement.specifier
+    assert specifier.operator == "==" and "*" not in specifier.version, requirement
+    return specifier.version
 
 
 def pins(lines: list[str]) -> dict[str, str]:
@@ -34,15 +55,11 @@ def pins(lines: list[str]) -> dict[str, str]:
 
 
 def environment(path: Path) -> dict[str, str]:
-    """Pins of the pip section of a conda file."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert set(content) <= {"channels", "dependencies", "name"}
     assert "python=3.11" in content["dependencies"]
     sections = [entry["pip"] for entry in content["dependencies"] if isinstance(entry, dict)]
     return pins([line for section in sections for line in section])
-
-
-REQUIREMENTS = locked("requirements.txt")
 
 
 def rules() -> list[tuple[str, Path, Path | None]]:
@@ -68,10 +85,7 @@ RULES = rules()
 
 @cache
 def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """(dotted names inside the package, top-level names outside it) that a Python file imports, anywhere in it.
-
-    Imports for type checkers do not count.
-    """
+    """(dotted names inside the package, top-level names outside it) that a file imports, type checkers' left out."""
     ours, foreign = set(), set()
     for node in running_nodes(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
@@ -90,9 +104,7 @@ def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
 def reached(*scripts: Path) -> dict[str, Path]:
     """Top-level names of all third-party packages that scripts import, themselves or through ours, with a file of each.
 
-    Imports of optional engines stand inside functions of modules below lmm/engines and need their own
-    environments; they are left out here. So are the second reader of videos, the reader of text in pictures, and the
-    sharing of tests between processes, which are used where somebody installs them.
+    Engines have their own environments and are left out, as is what is used where somebody installs it.
     """
     optional = {
         "conftest.py": {"xdist"},
@@ -133,14 +145,6 @@ def brought(distribution: str) -> frozenset[str]:
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 waiting.append(canonicalize_name(requirement.name))
     return frozenset(reached_names)
-
-
-@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
-def test_pins_agree_with_the_pip_environment(path):
-    for name, pinned in environment(path).items():
-        if path == VLLM and name in VLLM_DECIDES:
-            continue
-        assert REQUIREMENTS.get(name) == pinned, f"{path.name}: {name}=={pinned} is not what requirements.txt pins"
 
 
 def test_a_job_with_a_role_on_vllm_gets_its_environment():

@@ -58,7 +58,6 @@ def installed(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def carried(installed, tmp_path_factory) -> Path:
-    """The workflow's files as the installed package has them."""
     return Path(run([installed / "verified", "dev", "where"], tmp_path_factory.mktemp("where")).strip())
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from running import command, digests, snakemake
+from running import command, digests, ended_well
 
 from verified.lmm.ledger import Ledger
 
@@ -57,18 +57,15 @@ def finished(nano, tmp_path_factory) -> Path:
         return nano
     folder = tmp_path_factory.mktemp("finished") / "run"
     shutil.copytree(nano, folder, copy_function=shutil.copy2, symlinks=True)
-    run = snakemake(folder, "--cores", "2", *TARGETS)
-    assert run.returncode == 0, run.stdout[-4000:]
+    ended_well(folder, "--cores", "2", *TARGETS)
     return folder
 
 
 @pytest.fixture(scope="module")
 def outputs(finished) -> dict[str, list[str]]:
-    """{rule: the files that it made}."""
-    summary = snakemake(finished, "--summary", *TARGETS)
-    assert summary.returncode == 0, summary.stdout[-4000:]
+    summary = ended_well(finished, "--summary", *TARGETS)
     made = {}
-    for path, rule in re.findall(r"^(results/[^\t]+)\t[^\t]*\t(\w+)\t", summary.stdout, re.MULTILINE):
+    for path, rule in re.findall(r"^(results/[^\t]+)\t[^\t]*\t(\w+)\t", summary, re.MULTILINE):
         made.setdefault(rule, []).append(path)
     return made
 
@@ -85,7 +82,6 @@ def folder(finished, tmp_path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_goes_on(tmp_path):
-    """A test that fails ends what it has started."""
     yield
     for process in alive(tmp_path):
         process.kill()
@@ -149,8 +145,7 @@ def kill(run: subprocess.Popen, folder: Path, victim: str, draw: random.Random) 
 
 
 def unlock(folder: Path) -> None:
-    done = snakemake(folder, "--unlock")
-    assert done.returncode == 0, done.stdout[-3000:]
+    ended_well(folder, "--unlock")
 
 
 @pytest.mark.parametrize(("rule", "victim"), ALL if LONG else QUICK)
@@ -168,8 +163,7 @@ def test_a_killed_stage_is_made_again(finished, outputs, folder, rule, victim):
     else:
         pytest.fail("it was never caught at work\n" + (folder / "killed.log").read_text()[-4000:])
     unlock(folder)
-    again = snakemake(folder, "--cores", "2", *outputs[rule])
-    assert again.returncode == 0, again.stdout[-4000:]
+    ended_well(folder, "--cores", "2", *outputs[rule])
     assert digests(folder) == digests(finished)
 
 
@@ -192,8 +186,7 @@ def test_killed_at_any_time_it_finishes_with_the_same_bytes(nano, tmp_path):
             shutil.rmtree(tmp_path / "results")
         else:
             pytest.fail("it did not go on by itself\n" + (tmp_path / "killed.log").read_text()[-4000:])
-    run = snakemake(tmp_path, "--cores", "2", WHOLE)
-    assert run.returncode == 0, run.stdout[-4000:]
+    ended_well(tmp_path, "--cores", "2", WHOLE)
     assert_the_same(digests(tmp_path), undisturbed)
     with Ledger(tmp_path / "results" / "ledger") as ledger:
         assert list(ledger.faults()) == []
@@ -224,8 +217,7 @@ def test_a_disk_that_was_full_for_a_while_costs_nothing(of, nano, tmp_path):
         stopped = log.read_text()
         assert "No space left" in stopped and not re.search(r'File ".*/scripts/', stopped), stopped[-4000:]
         unlock(folder)
-        again = snakemake(folder, "--cores", "2", "results/tables")
-        assert again.returncode == 0, again.stdout[-4000:]
+        ended_well(folder, "--cores", "2", "results/tables")
         assert digests(folder) == digests(nano)
     finally:
         subprocess.run(["umount", "-l", folder], check=True)

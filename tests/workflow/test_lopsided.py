@@ -1,7 +1,6 @@
 """Figures of every stage of a small run in which no two settings are equal, against those kept in test_lopsided/.
 
-A figure that moves on purpose is kept anew by `pytest tests/workflow/test_lopsided.py --force-regen`; say why in the
-commit's message.
+A figure that moves on purpose is kept anew by `--force-regen`; say why in the commit's message.
 """
 
 import csv
@@ -63,7 +62,6 @@ def sharded(folder: Path) -> list[dict]:
 
 
 def candidates(rows: list[dict]) -> dict[str, int]:
-    """Numbers of candidates and of their words."""
     captions = [candidate["caption"] for row in rows for candidate in row["candidates"]]
     return {"candidates": len(captions), "words": sum(len(caption.split()) for caption in captions)}
 

@@ -28,7 +28,6 @@ for name in names:
 
 @pytest.fixture(scope="module")
 def command():
-    """`benchmarks/__main__.py` as a module."""
     spec = importlib.util.spec_from_file_location("benchmarks_main", BENCHMARKS / "__main__.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -76,5 +75,4 @@ def test_tables_of_waits_intervals_and_a_gpu_are_made_on_any_device(command, tmp
 
 
 def cells(lines: list[str]) -> list[list[str]]:
-    """The cells of a Markdown table, row by row."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]

@@ -1,6 +1,5 @@
 """The workflow inside another one: Snakemake's module statement, as the workflow catalogue deploys it."""
 
-import json
 import os
 import re
 import shutil
@@ -11,8 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from planted import OWN_METRICS, write_own_model
-from running import NANO, PROJECT, snakemake
+from running import NANO, PROJECT, ended_well
 
 CORPUS = "results/nano/corpus/moments.jsonl"
 RENDERED = "results/nano/corpus/rendered.jsonl"
@@ -50,16 +48,12 @@ def run(folder: Path, *arguments: str, **options) -> str:
 
 
 def jobs(printed: str) -> Counter:
-    """Number of jobs of each rule in the output of a dry run."""
     return Counter(re.findall(r"^(?:local)?rule ([\w/]+):$", printed, re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> Counter:
-    """Jobs of the nano configuration when the workflow runs by itself."""
-    planned = snakemake(tmp_path_factory.mktemp("alone"), "--dry-run")
-    assert planned.returncode == 0, planned.stdout[-4000:]
-    return jobs(planned.stdout)
+    return jobs(ended_well(tmp_path_factory.mktemp("alone"), "--dry-run"))
 
 
 def test_an_importer_plans_the_same_jobs(tmp_path, alone):
@@ -72,9 +66,7 @@ def test_an_importer_plans_the_same_jobs(tmp_path, alone):
 def test_an_importer_builds_the_files_of_the_workflow(tmp_path):
     folder = importer(tmp_path / "project")
     run(folder, "--cores", "2", CORPUS)
-    again = snakemake(folder, "--cores", "2", CORPUS)
-    assert again.returncode == 0
-    assert "Nothing to be done" in again.stdout, "code, params or inputs of a rule differ"
+    assert "Nothing to be done" in ended_well(folder, "--cores", "2", CORPUS), "code, params or inputs of a rule differ"
 
 
 def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
@@ -87,14 +79,6 @@ def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
         [sys.executable, "-m", "snakemake", "--dry-run"], cwd=nowhere, capture_output=True, text=True
     )
     assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
-
-
-@pytest.mark.slow
-def test_an_importer_trains_a_model_that_lies_beside_its_configuration(tmp_path):
-    folder = importer(tmp_path / "project")
-    write_own_model(folder, folder / "config" / "config.yaml")
-    run(folder, "--cores", "1", OWN_METRICS)
-    assert json.loads((folder / OWN_METRICS).read_text())["model"] == "late_interaction"
 
 
 @pytest.mark.night

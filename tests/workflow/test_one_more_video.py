@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import NANO, snakemake
+from running import NANO, ended_well
 
 from verified.runtime.wildcards import shard_name, shard_of
 
@@ -44,16 +44,14 @@ def finished(tmp_path_factory) -> Path:
     values |= {"name": "mine", "shards": SHARDS}
     values["evaluator"] |= {"batch": 4}  # there are six moments
     (folder / "mine.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
-    summary = snakemake(folder, "--summary", "results/tables", config=folder / "mine.yaml")
-    assert summary.returncode == 0, summary.stdout[-3000:]
-    for path in re.findall(r"^(results/\S+)\t", summary.stdout, re.MULTILINE):
+    summary = ended_well(folder, "--summary", "results/tables", config=folder / "mine.yaml")
+    for path in re.findall(r"^(results/\S+)\t", summary, re.MULTILINE):
         if path == "results/mine/tables":
             (folder / path).mkdir(parents=True)
         else:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).touch()
-    touched = snakemake(folder, "--cores", "1", "--touch", "--forceall", "results/tables", config=folder / "mine.yaml")
-    assert touched.returncode == 0, touched.stdout[-3000:]
+    ended_well(folder, "--cores", "1", "--touch", "--forceall", "results/tables", config=folder / "mine.yaml")
     return folder
 
 
@@ -64,10 +62,9 @@ def write_moments(folder: Path, videos: list[str]) -> None:
 
 def planned(folder: Path) -> dict[str, set[str]]:
     """{rule: shards that would run, empty for rules without shards}."""
-    run = snakemake(folder, "--dry-run", "results/tables", config=folder / "mine.yaml")
-    assert run.returncode == 0, run.stdout[-3000:]
+    run = ended_well(folder, "--dry-run", "results/tables", config=folder / "mine.yaml")
     jobs = defaultdict(set)
-    for rule, text in re.findall(r"^rule (\w+):\n((?: .*\n)+)", run.stdout, re.MULTILINE):
+    for rule, text in re.findall(r"^rule (\w+):\n((?: .*\n)+)", run, re.MULTILINE):
         jobs[rule].update(re.findall(r"^ +wildcards: .*shard=(shard-\d+)", text, re.MULTILINE))
     return dict(jobs)
 

@@ -76,7 +76,6 @@ def run(folder: Path):
 
 
 def last_candidates(body: dict) -> bool:
-    """Whether this is the last step of one moment."""
     return "Questions (Q) and answers (A)" in prompt_of(body) and "a bird flies" in prompt_of(body)
 
 

@@ -79,7 +79,6 @@ def run(folder: Path, target: str = TARGET, *arguments: str) -> subprocess.Compl
 
 
 def recorded(folder: Path) -> Counter:
-    """Number of calls of each task in the ledger."""
     with Ledger(folder / "results" / "ledger") as ledger:
         return Counter(row["task"] for row in ledger.rows())
 

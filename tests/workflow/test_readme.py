@@ -109,9 +109,8 @@ def documented() -> list[str]:
 
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory) -> Path:
-    """A folder with the files of docs/own-corpus.md and the configuration that `verified init` writes for them; that of
-    an extension's page for films, with a film that is not there; that of docs/benchmark.md, with a model that is there
-    in place of the reader's; that of docs/given.md, with annotations and features."""
+    """A folder with the files and configurations of pages: of one's own corpus, of films, which are not there, of the
+    benchmark, with a model that is there, and of given features."""
     folder = tmp_path_factory.mktemp("kitchen")
     page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
     (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT, command, pending
+from running import PROJECT
 
 pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # its run shares the cores with the demo's
 
@@ -68,8 +68,3 @@ def test_two_processes_fine_tuned_umts_weights(run):
     card = json.loads(next((folder / "results").rglob("card.json")).read_text())
     assert "UMT, imported from mini_16.pth" in json.dumps(card)
     assert not list((folder / "results").rglob("*.h264")), "clips go when nothing needs them"
-
-
-def test_a_second_run_does_nothing(run):
-    folder, config = run
-    assert not pending(command(folder, "--cores", "2", "results/tables", config=config))

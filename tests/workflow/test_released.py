@@ -4,7 +4,7 @@ import json
 
 import pytest
 from given import CONFIG, annotations
-from running import snakemake
+from running import ended_well
 
 pytestmark = pytest.mark.slow
 
@@ -22,8 +22,7 @@ def built(tmp_path_factory):
         "results/mine/annotations/lint.json",
         "results/mine/corpus/moments.jsonl",
     )
-    run = snakemake(folder, "--cores", "2", *targets, config=folder / "config.yaml")
-    assert run.returncode == 0, run.stdout[-6000:]
+    ended_well(folder, "--cores", "2", *targets, config=folder / "config.yaml")
     return folder
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import yaml
-from running import NANO, PROJECT, options_of, snakemake
+from running import NANO, PROJECT, ended_well, options_of
 
 from verified.__main__ import main, parser
 from verified.cli.command import COMMANDS
@@ -22,11 +22,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def reported(nano, tmp_path_factory):
-    """A copy of the finished run with report and study pages."""
     folder = tmp_path_factory.mktemp("reported") / "run"
     shutil.copytree(nano, folder, symlinks=True)
-    run = snakemake(folder, "--cores", "2", "report_items", "study")
-    assert run.returncode == 0, run.stdout[-6000:]
+    ended_well(folder, "--cores", "2", "report_items", "study")
     command = [sys.executable, "-m", "verified", "report", "--configfile", str(NANO), "--cores", "2"]
     run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert run.returncode == 0 and "The report: results/nano/report.html" in run.stdout, run.stdout[-6000:]
@@ -59,8 +57,7 @@ def test_answers_of_a_study_reach_the_tables(reported):
         files.append(str(reported / f"answers-{participant}.json"))
         write_json(files[-1], {"study": key["study"], "participant": participant, "answers": answers})
     assert main(["study", "--collect", *files, "--key", str(study / "key.json")]) == 0
-    run = snakemake(reported, "--cores", "2", "results/tables")
-    assert run.returncode == 0, run.stdout[-6000:]
+    ended_well(reported, "--cores", "2", "results/tables")
     table = (reported / "results" / "tables" / "main-3.md").read_text(encoding="utf-8")
     assert "4.00 [4.00, 4.00]" in table and "participants, one verdict per caption" in table
 
@@ -91,8 +88,7 @@ def test_a_threshold_selects_and_an_export_holds_what_is_left(reported):
     layer = {"annotations": chosen, "export": {"forms": ["hugging-face"]}}
     (reported / "layer.yaml").write_text(yaml.safe_dump(layer), encoding="utf-8")
     targets = ["export", "results/nano/figures/annotations.svg"]
-    run = snakemake(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
-    assert run.returncode == 0, run.stdout[-6000:]
+    ended_well(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
 
     captions = 0
     for split in ("train", "val", "test"):

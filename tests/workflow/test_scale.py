@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 from placeholders import lay_out
-from running import PROJECT, snakemake
+from running import PROJECT, ended_well
 
 from verified.config import read
 
@@ -23,9 +23,7 @@ def paper(tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("paper")
     lay_out(read(CONFIG / "paper.yaml"), folder)
     options = ("--profile", str(PROFILES / "slurm"), "--cores", "1024")
-    run = snakemake(folder, "--dry-run", *options, "results/paper/tables", config=CONFIG / "paper.yaml")
-    assert run.returncode == 0, run.stdout[-4000:]
-    return run.stdout
+    return ended_well(folder, "--dry-run", *options, "results/paper/tables", config=CONFIG / "paper.yaml")
 
 
 def test_the_paper_is_planned_in_few_jobs(paper):
@@ -45,3 +43,4 @@ def test_no_attempt_asks_for_more_than_the_partition_gives(paper):
     assert max(int(resources["runtime"]) for resources in resources_of.values()) == longest
     assert resources_of["finetune_evaluator"]["nodes"] == "1" and resources_of["finetune_evaluator"]["gpu"] == "4"
     assert resources_of["score_captions"]["gpu"] == "1"
+    assert profile("slurm")["slurm-requeue"], "a job whose place is taken waits again"

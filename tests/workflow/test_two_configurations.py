@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from given import CONFIG, annotations
-from running import digests, snakemake
+from running import digests, ended_well, snakemake
 
 SHOWN = "results/tables"
 pytestmark = pytest.mark.night
@@ -27,8 +27,7 @@ def test_the_link_shows_the_configuration_of_the_last_run_also_where_nothing_was
     """In a folder in which two configurations were built by the same command."""
     configs = {name: configure(tmp_path, name, first) for name, first in (("one", 0), ("two", 20))}
     for path in configs.values():
-        run = snakemake(tmp_path, "--cores", "1", SHOWN, config=path)
-        assert run.returncode == 0, run.stdout[-6000:]
+        ended_well(tmp_path, "--cores", "1", SHOWN, config=path)
     before = digests(tmp_path)
     for name in ("one", "two", "one"):
         run = snakemake(tmp_path, "--cores", "1", SHOWN, config=configs[name])

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import yaml
-from running import PROJECT, snakemake
+from running import PROJECT, ended_well
 
 from verified.config import load
 from verified.runtime.digest import modules_behind
@@ -92,7 +92,6 @@ def test_a_wrong_clock_is_named_with_the_tasks_that_it_spoils_and_a_form_that_wo
 def test_a_run_records_the_clock_of_the_demos_engine(tmp_path):
     config = tmp_path / "clock.yaml"
     config.write_text(yaml.safe_dump({"layers": [str(PROJECT / "config/nano.yaml")], "clock": {}}))
-    done = snakemake(tmp_path, "--cores", "1", "results/nano/clock/video_lmm.json", config=config)
-    assert done.returncode == 0, done.stdout
+    ended_well(tmp_path, "--cores", "1", "results/nano/clock/video_lmm.json", config=config)
     found = json.loads((tmp_path / "results/nano/clock/video_lmm.json").read_text())
     assert found["forms"]["stills"]["verdict"] == KEEPS

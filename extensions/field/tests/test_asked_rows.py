@@ -4,7 +4,7 @@ import csv
 
 import pytest
 import yaml
-from running import PROJECT, snakemake
+from running import PROJECT, ended_well
 
 from verified.config import read
 from verified.planning.quote import quote
@@ -25,8 +25,7 @@ def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     config = tmp_path / "asked.yaml"
     config.write_text(yaml.safe_dump(CONFIG))
-    run = snakemake(tmp_path, "--cores", "2", "results/tables", config=config)
-    assert run.returncode == 0, run.stdout[-4000:]
+    ended_well(tmp_path, "--cores", "2", "results/tables", config=config)
     methods = ["dense, zero-shot", "dense, zero-shot + LMM spans", "dense, zero-shot + LMM spans + re-ranker"]
     for table in ("main-4", "main-5"):
         rows = list(csv.DictReader(_lines(tmp_path / f"results/tables/{table}.csv")))
@@ -37,8 +36,7 @@ def test_rows_without_training_stand_beside_trained_models(tmp_path, monkeypatch
     for task in ("embed/vector", "retrieval/ground", "retrieval/grade"):
         known, calls = asked[task]
         assert known > 0 and calls == 0, task
-    again = snakemake(tmp_path, "--cores", "1", "results/tables", config=config)
-    assert "Nothing to be done" in again.stdout
+    assert "Nothing to be done" in ended_well(tmp_path, "--cores", "1", "results/tables", config=config)
 
 
 def _lines(path):

@@ -1,10 +1,10 @@
 """Dense retrieval without training: lists, files, the test of a split by an embedder that knows brightness."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
-from brightness import bright_between, brightness_session
 from refusals import refused
 
 from verified.benchmark.lists import NO_VIDEO
@@ -13,13 +13,50 @@ from verified.benchmark.vcmr.results import read_metrics
 from verified.benchmark.vcmr.submission import read_submission
 from verified.config import load
 from verified.config.datasets import Spans
+from verified.config.generation import Generation
+from verified.demo.source import write_video
 from verified.io.hdf5 import FeatureFile
+from verified.lmm.request import Reply
+from verified.lmm.session import Session
+from verified.lmm.tasks.embedding import EMBEDDING, vector_text
 from verified_field.config import Rows
 from verified_field.dense import dense_lists, write_embedded
 from verified_field.dense import test_dense as rank_dense
 from verified_field.embedded import piece_calls, pieces, window_scores, windows
 
 SPANS = Spans(clip_seconds=1.0, min_pred_clips=1, max_pred_clips=3, nms_threshold=0.6)
+
+
+class Brightness:
+    """Engine of the role `embed`: a frame by its brightness, a text by the words bright and dark."""
+
+    name, model, revision = "openai", "brightness", ""
+
+    def answer(self, requests):
+        for request in requests:
+            if request.frames is not None:
+                share = float(request.frames.mean()) / 255
+                yield Reply(vector_text([share - 0.5, 0.05]))
+            elif "unknown" in request.prompt:
+                yield Reply("", "blocked", "filter")
+            else:
+                yield Reply(vector_text([1.0 if "bright" in request.prompt else -1.0, 0.0]))
+
+
+def brightness_session(folder: Path, **embed: object) -> Session:
+    """A session whose role `embed` is answered by brightness."""
+    settings = {"engine": "openai", "model": "brightness", "base_url": "http://127.0.0.1:9", **embed}
+    generation = Generation.model_validate({"ledger": str(folder / "ledger"), "embed": settings})
+    return Session(generation, 0, (EMBEDDING,), {"embed": Brightness()})
+
+
+def bright_between(path: Path, seconds: float, start: float, end: float, fps: int = 8) -> dict:
+    """Write a dark video that is bright from `start` to `end`; its row of videos.jsonl."""
+    times = np.arange(int(seconds * fps)) / fps
+    levels = np.where((times >= start) & (times < end), 235, 20).astype(np.uint8)
+    write_video(path, np.broadcast_to(levels[:, None, None, None], (len(levels), 32, 48, 3)), fps)
+    size = {"width": 48, "height": 32, "duration": seconds, "sha256": f"digest of {path.name}"}
+    return {"video": path.stem, "path": str(path), **size}
 
 
 def unit(values):

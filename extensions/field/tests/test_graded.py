@@ -7,7 +7,6 @@ import pytest
 from refusals import refused
 
 from verified.__main__ import main
-from verified.cli.forms import form_of, read_ground_truth
 from verified.io.jsonl import write_jsonl
 from verified_field.graded import GradedMoment, GradedQuery, evaluate_files, relevance_found
 
@@ -39,14 +38,6 @@ def test_a_moment_is_found_once_and_a_hit_exceeds_the_threshold():
     assert relevance_found(query, [("a", 0, 10)] * 3, 0.3) == [2, 4, 0]
     assert relevance_found(query, [("a", 0, 10)] * 3, 0.5) == [2, 0, 0]
     assert relevance_found(query, [("b", 0, 10)], 0.3) == [0]
-
-
-def test_a_comparison_reads_the_form():
-    assert form_of(TRUTH).name == "graded moments"
-    truth = read_ground_truth(TRUTH)
-    answers = truth.answers(SUBMISSION, None)
-    assert len(truth.queries()) == len(answers.ranks) == len(answers.first) == 25
-    assert set(truth.table_metrics) <= set(answers.values)
 
 
 @pytest.mark.parametrize(

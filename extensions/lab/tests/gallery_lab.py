@@ -8,5 +8,4 @@ NAMES = ("review",)
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """A page of a review."""
     return {"review": build_pages(folder / "review") / "page-001.html"}

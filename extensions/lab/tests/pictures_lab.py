@@ -6,6 +6,5 @@ from verified.__main__ import main
 
 
 def pages(results: Path) -> list[Path]:
-    """The first page of the review."""
     main(["review", "--configfile", "config/real.yaml"])
     return [results / "real" / "review" / "pages" / "page-001.html"]

@@ -7,7 +7,6 @@ SIZE = (240, 320)
 
 
 def black(count: int) -> list[np.ndarray]:
-    """Nothing to see."""
     return [np.zeros((*SIZE, 3), np.uint8)] * count
 
 

@@ -1,22 +1,16 @@
 """Reviewers' decisions: their result, refused files, and the captions published after them."""
 
-import json
-
 import pytest
 from candidate_rows import score_row
-from kill_points import finished_by_repeating
 from refusals import refused
-from script_run import script_run
 from small_review import decision_row
 
 from verified.annotations.export import count
 from verified.annotations.selection import annotate, candidates_by_moment
 from verified.config import load
 from verified.config.annotations import Lint
-from verified.config.params import deciding
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
-from verified.io.jsonl import write_jsonl
 from verified.planning.stages import supplied
 from verified_lab.review.adjudicate import adjudicate
 from verified_lab.review.apply import check_edits, drawn_rows, precision_threshold, select_reviewed, with_times
@@ -35,7 +29,6 @@ GROUPS = candidates_by_moment(MOMENTS, SCORES)
 
 
 def decision(n: int, what: str, reviewer: str = "ann", when: int = 0, moments: list[dict] = MOMENTS, **more) -> dict:
-    """A decision on one of the `moments`."""
     moment = next(moment for moment in moments if moment["desc_id"] == n)
     judged = {"type": "dynamics", "candidate": 2, "caption": f"dynamics 2 of {n}"}
     written = {"reviewer": reviewer, "when": f"2026-01-01T00:00:{when:02d}Z", "file": "a.jsonl", "row": 1}
@@ -218,30 +211,6 @@ def test_further_captions_do_not_repeat_the_one_that_a_reviewer_replaced():
     first, second = select_reviewed(rows, GROUPS, found["outcomes"], None, best=3)[0]
     assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
     assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
-
-
-@pytest.mark.night
-def test_a_killed_adjudication_is_finished_by_repeating_it(tmp_path):
-    """By its script as Snakemake runs it, checksums and all."""
-    start, place = tmp_path / "start", tmp_path / "place"
-    start.mkdir()
-    write_jsonl(start / "moments.jsonl", MOMENTS)
-    write_jsonl(start / "scores.jsonl", SCORES)
-    rows = [decision(1, "accept"), decision(2, "reject", reason="wrong"), decision(3, "accept", "bob")]
-    write_jsonl(start / "a.jsonl", [{key: row[key] for key in row if key not in ("file", "row")} for row in rows])
-    out = "results/kitchen/annotations/review"
-    run = script_run(
-        "extensions/lab/scripts/adjudicate_review.py",
-        "adjudicate_review",
-        input={"review": ["a.jsonl"], "moments": "moments.jsonl", "scores": ["scores.jsonl"]},
-        output={"outcomes": f"{out}/settled.json", "tables": f"{out}/tables.json"},
-        params={"datasets": ["kitchen"], "lint": deciding(Lint()), "title": "Kitchen"},
-        wildcards={"dataset": "kitchen"},
-    )
-    assert (
-        finished_by_repeating(start, place, run) > 3
-        and json.loads((place / out / "settled.json").read_text())["outcomes"]
-    )
 
 
 DATASET = {"lab": {"title": "Lab", "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}}}

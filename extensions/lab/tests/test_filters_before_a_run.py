@@ -13,7 +13,6 @@ MOMENTS = [{"video": "a", "start": 0}, {"video": "a", "start": 1}, {"video": "b"
 
 
 def findings(settings) -> tuple[list, list]:
-    """The findings, and the moments that stay."""
     found, walk = [], SELECTION.findings(settings, "nano", MOMENTS, [])
     while True:
         try:

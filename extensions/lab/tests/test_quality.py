@@ -77,7 +77,6 @@ def settings(url="http://127.0.0.1:9/v1", **quality):
 
 
 def snakemake(values, *targets):
-    """A run of these settings up to the targets."""
     Path("kitchen.yaml").write_text(yaml.safe_dump(values))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1"]
     done = subprocess.run([*command, "--configfile", "kitchen.yaml", "--", *targets], capture_output=True, text=True)

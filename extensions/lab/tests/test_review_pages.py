@@ -37,17 +37,14 @@ def content(chromium, name: str) -> str:
 
 
 def key(chromium, letter: str, condition: str) -> None:
-    """One letter on the keyboard, and what it does."""
     chromium.insist(lambda: chromium.press(letter, ord(letter.upper()), letter), condition, once=True)
 
 
 def write(chromium, text: str) -> None:
-    """A text into the field that has the focus."""
     chromium.insist(lambda: chromium.type(text), f"document.activeElement.value === '{text}'", once=True)
 
 
 def enter(chromium, condition: str, modifiers: int = 0) -> None:
-    """The Enter key, with Control for 2, and what it does."""
     press = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "modifiers": modifiers, "text": "\r"}
 
     def pressed() -> None:
@@ -62,7 +59,6 @@ def heading(desc_id: int, number: int) -> str:
 
 
 def load(chromium, file, said: str) -> None:
-    """A saved file into the page, and what the page says to it."""
     node = chromium.call("DOM.getDocument")["root"]["nodeId"]
     field = chromium.call("DOM.querySelector", nodeId=node, selector="#load")["nodeId"]
     chromium.insist(
@@ -185,8 +181,6 @@ def test_the_lint_on_the_page_finds_what_the_lint_of_the_run_finds(pages, tmp_pa
 
 
 def test_times_are_edited_and_moments_drawn_on_the_player(pages, tmp_path):
-    """By keyboard and mouse; what is saved changes the annotations."""
-
     def field(name: str, text: str, condition: str) -> None:
         chromium.run(f"document.getElementById('{name}').focus(); document.getElementById('{name}').select()")
         chromium.insist(lambda: chromium.type(text), condition, once=True)

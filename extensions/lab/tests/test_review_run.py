@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 import yaml
-from running import snakemake
+from running import ended_well
 from small_review import decision_row
 
 from verified.io.jsonl import read_json, read_jsonl, write_jsonl
@@ -41,8 +41,7 @@ def test_decisions_and_a_measured_threshold_select_what_an_export_holds(nano, tm
     layer = {"review": review, "annotations": {"best": 2, "otherwise": "coarse"}, "export": {"forms": ["hugging-face"]}}
     (reported / "layer.yaml").write_text(yaml.safe_dump(layer), encoding="utf-8")
     targets = ["export", "review", "results/nano/annotations/review/tables.json"]
-    run = snakemake(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
-    assert run.returncode == 0, run.stdout[-6000:]
+    ended_well(reported, str(reported / "layer.yaml"), "--cores", "2", *targets)
     shown = "".join(page.read_text(encoding="utf-8") for page in base.glob("review/pages/page-*.html"))
     assert all(f'"{decision["moment"]}"' in shown for decision in decisions), "pages name moments as decisions do"
 

@@ -15,7 +15,6 @@ from verified_lab.review.tables import agreement, review_tables
 
 
 def decisions() -> list[dict]:
-    """One of each kind, by two reviewers."""
     more = {
         1: ("accept", {"time": [0.2, 1.1]}),
         2: ("edit", {"text": "A ball rolls to the left."}),
@@ -32,7 +31,6 @@ def decisions() -> list[dict]:
 
 
 def review_files(folder):
-    """Files of decisions."""
     write_jsonl(folder / "decisions.jsonl", decisions())
     return [adjudicate_decisions]
 
@@ -47,7 +45,6 @@ def adjudicate_decisions():
 
 
 def judgement_files(folder):
-    """What people say of captions, and scores of a metric; released captions of two runs."""
     captions = [(f"v{n}", f"a man walks {n} times") for n in range(6)]
     graded = [{"video": video, "caption": text, "grade": n % 3} for n, (video, text) in enumerate(captions)]
     write_jsonl(folder / "graded.jsonl", graded)

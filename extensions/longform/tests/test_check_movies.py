@@ -19,7 +19,6 @@ SPOKEN = "1\n00:00:00,000 --> 00:00:00,500\nA dog runs.\n"
 
 
 def files_of_movies(folder):
-    """Sound and transcripts of the movies a and b."""
     for name in ("a.wav", "b.wav", "d.wav"):
         with wave.open(str(folder / name), "wb") as file:
             file.setparams((1, 2, 16_000, 0, "NONE", ""))

@@ -107,7 +107,6 @@ def words(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def imported(tensors, words, tmp_path_factory):
-    """The folder that the command makes of the checkpoint."""
     folder = tmp_path_factory.mktemp("imported")
     torch.save(tensors, folder / "own.bin")
     options = ["--output", str(folder / "converted"), "--option", f"tokenizer={words}"]

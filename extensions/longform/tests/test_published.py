@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 from given import fig
-from running import PROJECT, snakemake
+from running import PROJECT, ended_well
 
 from verified.io.jsonl import read_json
 
@@ -17,7 +17,6 @@ pytestmark = [
 
 
 def _own(folder):
-    """Finished annotations in FIG form: two moments of one video."""
     folder.mkdir()
     rows = [fig(1, duration=20, cog_desc="a dog sleeps"), fig(2, "v", 5, 20, duration=20, cog_desc="it wakes up")]
     (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -36,8 +35,7 @@ def test_the_published_row_of_charades_sta_is_rebuilt(tmp_path):
     stage = "results/grounds/longform"
     targets = [f"{stage}/tables.json", f"{stage}/figures/moments.svg", f"{stage}/figures/sentences.svg"]
     targets.append(f"{stage}/figures/datasets.svg")
-    run = snakemake(tmp_path, "--cores", "2", *targets, config=config)
-    assert run.returncode == 0, run.stdout[-4000:]
+    ended_well(tmp_path, "--cores", "2", *targets, config=config)
     tables = {table["key"]: table for table in read_json(tmp_path / stage / "tables.json")["tables"]}
     assert set(tables) == {"mad-1", "mad-1-verdicts"}
     rows = [row[:5] for row in tables["mad-1-verdicts"]["rows"]]

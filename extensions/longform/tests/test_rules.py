@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from running import SHIPPED, snakemake
+from running import SHIPPED, ended_well
 
 from verified.config import load
 from verified.io.jsonl import read_json, read_jsonl
@@ -36,8 +36,7 @@ def built(tmp_path_factory):
     config = folder / "small.yaml"
     config.write_text(yaml.safe_dump(SMALL))
     figure = "results/small/longform/figures/lengths.csv"
-    run = snakemake(folder, "--cores", "2", "results/tables", figure, config=config)
-    assert run.returncode == 0, run.stdout[-4000:]
+    ended_well(folder, "--cores", "2", "results/tables", figure, config=config)
     return folder, config
 
 
@@ -92,8 +91,7 @@ def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
             file = tmp_path / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
-    run = snakemake(tmp_path, "--dry-run", "results/tables", config=SHIPPED["mad"])
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert "extract_" not in run.stdout and "fetch_model" not in run.stdout
+    run = ended_well(tmp_path, "--dry-run", "results/tables", config=SHIPPED["mad"])
+    assert "extract_" not in run and "fetch_model" not in run
     for rule, times in (("train_vlg_net", 6), ("rank_vlg_net", 7), ("describe_published", 3), ("tabulate_movies", 1)):
-        assert f"\n{rule} " in run.stdout and int(run.stdout.split(f"\n{rule} ")[1].split()[0]) == times
+        assert f"\n{rule} " in run and int(run.split(f"\n{rule} ")[1].split()[0]) == times

@@ -1,6 +1,5 @@
 """VLG-Net against the outputs of the authors' code."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,14 +36,6 @@ def _filled(model: VLGNet, stored: dict) -> VLGNet:
 def _on_anchors(grid_map: torch.Tensor) -> torch.Tensor:
     first, end = torch.from_numpy(GRID.anchors).T
     return grid_map[..., first, end - 1]
-
-
-def test_the_fixture_is_of_the_size_tested(stored):
-    model = json.loads((FIXTURES / "vlg_tiny_config.json").read_text())["MODEL"]["VLG"]
-    assert model["FEAT2D"]["POOLING_COUNTS"] == list(GRID.pooling_counts) and model["NUM_CLIPS"] == GRID.clips
-    mask = torch.zeros(16, 16, dtype=torch.bool)
-    mask[GRID.anchors[:, 0], GRID.anchors[:, 1] - 1] = True
-    assert (mask == stored["mask2d"]).all()
 
 
 @torch.no_grad()

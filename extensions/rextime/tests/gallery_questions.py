@@ -11,7 +11,6 @@ NAMES = ("mark",)
 
 
 def marking(folder: Path) -> Path:
-    """The page on which people mark spans."""
     clip = write_video(folder / "clip.mp4", counted(16), 8).read_bytes()
     item = {
         "clip": 0,
@@ -28,5 +27,4 @@ def marking(folder: Path) -> Path:
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """All of them by name."""
     return {"mark": marking(folder)}

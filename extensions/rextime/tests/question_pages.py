@@ -34,7 +34,6 @@ def question(number: int, **changes) -> dict:
 
 
 def clips(folder: Path, names: str = "v") -> dict[str, dict]:
-    """Rows of videos of two seconds, one for each letter."""
     files = {name: write_video(folder / f"{name}.mp4", counted(16), 8) for name in names}
     return {name: {"video": name, "path": str(path), "sha256": name, **probe(path)} for name, path in files.items()}
 

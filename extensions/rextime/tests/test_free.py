@@ -15,8 +15,6 @@ from verified_rextime.tasks import answer_with_span
 
 
 class Talks:
-    """Returns the scripted reply to a question."""
-
     name, model, revision = "talks", "seer", ""
 
     def __init__(self, replies: dict[str, Reply]):

@@ -29,7 +29,6 @@ RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, f
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """Six demo videos with their moments and truth."""
     folder = tmp_path_factory.mktemp("demo")
     source = {"videos": 6, "seconds": 16, "fps": 8, "size": 112, "train_share": 0.3, "val_share": 0.2}
     render_demo(source, 5, folder / "videos", folder / "moments.jsonl", folder / "truth.jsonl")

@@ -8,7 +8,7 @@ import pytest
 import tiny_models
 import torch
 import yaml
-from running import snakemake
+from running import ended_well
 
 from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.experiment import Settings
@@ -38,7 +38,6 @@ def write_features_of(file, clips, width=2816):
 
 
 def published(folder, name, video_dim=2816, text_dim=16):
-    """A random checkpoint in the authors' form, imported."""
     torch.manual_seed(1)
     cls = model_class(name)
     model = cls(cls.Config(video_dim=video_dim, text_dim=text_dim, context_clips=75, **SMALL[name]))
@@ -127,8 +126,7 @@ def test_both_take_the_test_in_a_whole_run(clip, weights, tmp_path):
         },
     }
     (tmp_path / "shot.yaml").write_text(yaml.safe_dump(values))
-    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "shot.yaml")
-    assert run.returncode == 0, run.stdout[-3000:]
+    ended_well(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "shot.yaml")
     lines = (tmp_path / "results/tables/rextime-models.csv").read_text(encoding="utf-8").splitlines()
     rows = list(csv.DictReader(lines))
     methods = {(row["Test"], row["Method"]) for row in rows}

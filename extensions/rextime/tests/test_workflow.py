@@ -8,7 +8,7 @@ import pytest
 import yaml
 from loopback import completion, endpoint, prompt_of
 from media import counted, write_video
-from running import snakemake
+from running import ended_well, snakemake
 
 from verified.__main__ import main
 from verified.config import load
@@ -54,8 +54,8 @@ def test_tables_from_a_file_of_captions(tmp_path):
     write_jsonl(tmp_path / "given.jsonl", given)
     right = ({"qid": row["qid"], "pred_relevant_windows": row["relevant_windows"], "ans": "A"} for row in given)
     write_jsonl(tmp_path / "right.jsonl", right)
-    run = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "across.yaml")
-    assert run.returncode == 0, run.stdout
+    across = {"config": tmp_path / "across.yaml"}
+    ended_well(tmp_path, "--cores", "1", "results/tables", **across)
     home = tmp_path / "results/across/rextime"
     counts, sources = read_json(home / "counts.json"), read_json(home / "sources.json")
     assert sources["captions"]["videos"] == {"given": 13, "kept": 12, "rejected": {"sparse": 1}}
@@ -71,12 +71,11 @@ def test_tables_from_a_file_of_captions(tmp_path):
     assert [float(scored[name]["mIoU"]) for name in ("all right", "whole video, A")] == [100, pytest.approx(20)]
     assert "reproduced" in (tmp_path / "results/tables/rextime-cost.md").read_text()
     before = (home / "annotations/val.jsonl").read_bytes()
-    again = snakemake(tmp_path, "--cores", "1", "results/tables", config=tmp_path / "across.yaml")
-    assert "Nothing to be done" in again.stdout
+    assert "Nothing to be done" in ended_well(tmp_path, "--cores", "1", "results/tables", **across)
     # the wage is of one table; no question is written anew for it
     (tmp_path / "across.yaml").write_text(CONFIG + "  prices: {wage_per_hour: 12}\n")
-    planned = snakemake(tmp_path, "-n", "--quiet", "rules", "--", "results/tables", config=tmp_path / "across.yaml")
-    assert "tabulate_rextime" in planned.stdout and "write_rextime_questions" not in planned.stdout
+    planned = ended_well(tmp_path, "-n", "--quiet", "rules", "--", "results/tables", **across)
+    assert "tabulate_rextime" in planned and "write_rextime_questions" not in planned
     assert (home / "annotations/val.jsonl").read_bytes() == before
 
 
@@ -127,8 +126,7 @@ def test_a_users_model_answers_given_questions_is_scored_and_asked_nothing_twice
         config.write_text(OWN_MODEL.replace("URL", served.url))
         environment = os.environ | {"OWN_KEY": "none"}
         quoted = {row["task"]: row["calls"] for row in quote(load(yaml.safe_load(config.read_text())))}
-        run = snakemake(tmp_path, "--cores", "1", "results/tables", config=config, env=environment)
-        assert run.returncode == 0, run.stdout[-3000:]
+        ended_well(tmp_path, "--cores", "1", "results/tables", config=config, env=environment)
         asked = len(served.bodies)
         assert asked == sum(quoted.values()) == 6  # the same questions of val and test are asked once
         run = snakemake(tmp_path, "--cores", "1", "--forcerun", "answer_released_questions", "--", "results/tables",

@@ -36,7 +36,6 @@ def rextime_source_files(folder):
 
 
 def question_files(folder):
-    """Items of pages of questions, and the videos that they are about."""
     for video in ("one", "two"):
         write_small_video(folder / "videos" / f"{video}.mp4")
     write_jsonl(folder / "questions.jsonl", QUESTIONS)

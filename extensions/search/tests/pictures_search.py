@@ -15,7 +15,6 @@ WIDTH, HEIGHT = 900, 620
 
 
 def take(chromium: Browser, results: Path) -> Iterator[tuple[str, Image.Image]]:
-    """The corpus with its captions, and the folder of its videos."""
     chromium.scheme("light")
     chromium.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
     with tempfile.TemporaryDirectory() as folder:

@@ -38,7 +38,6 @@ def served(index: Path, folder: Path | None = None) -> Iterator[str]:
 
 
 def visit(page: Browser, address: str) -> None:
-    """Open an address anew and wait until it is complete."""
     page.call("Page.navigate", url="about:blank")
     page.call("Page.navigate", url=address)
     page.wait("document.readyState === 'complete' && location.protocol === 'http:'")
@@ -111,18 +110,3 @@ def walk(page: Browser, address: str, query: str) -> None:
         video,
     ]
     assert page.messages == []
-
-
-def shoot(page: Browser, address: str, query: str, name: str, widths: tuple[int, ...] = (400, 1500)) -> None:
-    """Screenshots of a result, light and dark; nothing is wider than the window."""
-    for width in widths:
-        for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 24, 26)")):
-            page.scheme(scheme)
-            page.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
-            visit(page, f"{address}?q={query.replace(' ', '+')}")
-            page.wait(FOUND)
-            assert page.run("document.documentElement.scrollWidth") <= width
-            assert page.run("getComputedStyle(document.body).backgroundColor") == paper
-            page.wait("[...document.querySelector('.strip').children].every((one) => one.complete)")
-            page.wait(IN_VIEW)
-            page.screenshot(f"{name}-{width}-{scheme}", width=width)

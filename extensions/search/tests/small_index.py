@@ -23,7 +23,6 @@ SPANS = {"min_pred_clips": 1, "max_pred_clips": 6, "nms_threshold": 0.6}
 
 
 def write_video_features(path: Path, videos: dict[str, np.ndarray]) -> None:
-    """Features [clips, F] by video."""
     rows = ((video, clips.astype(np.float16), {"sha256": "0" * 64}) for video, clips in sorted(videos.items()))
     width = next(iter(videos.values())).shape[1]
     write_features(path, {"dim": width, "clip_seconds": 1.0, "backbone": "random", "fps": 4.0}, rows)

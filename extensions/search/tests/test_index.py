@@ -48,7 +48,6 @@ def benchmark(files: dict, halves: bool):
 
 
 def asked(index: Index, files: dict, moments, row: int):
-    """What the index finds for an annotated caption."""
     encoder = index.encoder
     if encoder.model.query_input == "ids":
         query = encoder.query(moments.caption[row])

@@ -20,7 +20,6 @@ CAPTIONS = "results/nano/annotations/fig/test.jsonl"
 
 
 def verified(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """`verified …`, given in `folder`."""
     environment = os.environ | {"PYTHONPATH": str(PROJECT / "scripts"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "verified", *arguments, "--configfile", str(NANO)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

@@ -7,7 +7,7 @@ import pytest
 from browser import browser
 from every_reader import resize, shoot_everywhere, walk_by_tab
 from hostile import CLEAN, NAMES
-from search_walk import FOUND, STATUS, ask, served, visit, walk
+from search_walk import FOUND, IN_VIEW, STATUS, ask, served, visit, walk
 from small_index import describe_videos, random_videos, write_corpus
 
 from verified.io.fig import write_fig
@@ -18,7 +18,6 @@ from verified_search.update import update
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """The address of a served index of videos of ten seconds."""
     folder = tmp_path_factory.mktemp("served")
     videos = {video: np.resize(clips, (10, clips.shape[1])) for video, clips in random_videos(5).items()}
     files, settings = write_corpus(folder, videos)
@@ -67,6 +66,7 @@ def test_it_fits_every_width_and_is_walked_by_keyboard(page, address):
         visit(page, f"{address}?q=a+red+thing")
         page.wait(FOUND)
         page.wait("[...document.querySelector('.strip').children].every((one) => one.complete)")
+        page.wait(IN_VIEW)
 
     shoot_everywhere(page, "search", found)
     resize(page, 1400)

@@ -69,7 +69,6 @@ def wait_for_answer(address: str) -> None:
 
 
 def _children(folder: str) -> list[str]:
-    """Command lines of processes that convert a video of this folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:

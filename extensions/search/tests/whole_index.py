@@ -8,7 +8,6 @@ from verified_search.update import update
 
 
 def index_files(folder):
-    """An index with its checksums."""
     files, settings = write_corpus(folder / "corpus", random_videos(4, longest=5))
     update(folder / "index", files, settings)
     shutil.rmtree(folder / "corpus")

@@ -23,7 +23,6 @@ TARGET = "results/nano/sentinels/measures.json"
 
 
 def corpus_truth(seed: int, number: int = 24) -> dict[int, dict]:
-    """Facts of events by desc_id."""
     videos = (make_scenes(seed, f"video {each}", 12, 8) for each in range(number))
     return dict(enumerate((facts(event, 8) for video in videos for event in video.events), start=1))
 
