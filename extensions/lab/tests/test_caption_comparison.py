@@ -65,29 +65,10 @@ def test_moments_are_found_by_what_they_are_and_measured_on_both(tmp_path):
 
 
 def test_the_command_writes_a_table(tmp_path, capsys):
-    rows = [
-        {"video": f"v{n % 4}", "time": [0.5 * (n // 4), 0.5 * (n // 4) + 1], "desc_id": n + 1, "duration": 6.0}
-        for n in range(8)
-    ]
-    for name in ("a", "b"):
-        (tmp_path / name / "annotations" / "fig").mkdir(parents=True)
-        more = {"cog_desc": "it moves", "fig_desc_score": 0.5}
-        written = [{**row, **more, "fig_desc": f"it moves {name} {row['desc_id']}"} for row in rows]
-        write_fig(tmp_path / name / "annotations" / "fig" / "test.jsonl", written)
-    output = tmp_path / "out"
-    command = [
-        "compare-captions",
-        str(tmp_path / "a"),
-        str(tmp_path / "b"),
-        "--names",
-        "A",
-        "B",
-        "--output",
-        str(output),
-    ]
+    runs = [str(run(tmp_path / name, lambda number, name=name: f"it moves {name} {number}")) for name in ("a", "b")]
+    command = ["compare-captions", *runs, "--names", "A", "B", "--output", str(tmp_path / "out")]
     assert main(command) == 0
-    shown = capsys.readouterr().out
-    assert "A minus B" in shown and (output / "captions-compared.csv").is_file()
+    assert "A minus B" in capsys.readouterr().out and (tmp_path / "out" / "captions-compared.csv").is_file()
     for more, named in ((["--names", "A", "A"], "name"), (["--split", "val"], "a")):
         assert main([*command, *more]) == 2
         said(capsys.readouterr().err, named, remedy=True)
