@@ -150,7 +150,7 @@ def captions(folder: Path) -> Path:
     archive = keyframes(folder / "captions.tar", [row["desc_id"] for row in rows])
     about = {"title": "Captions of Kitchen", "about": "24 moments.", "foot": "Configuration kitchen.", "warning": ""}
     target = folder / "captions.html"
-    write_browser(target, folder / "parts", about, generated_rows(moments, scores, made, rows), made, [archive])
+    write_browser(target, folder / "parts", about, generated_rows(moments, scores, made, rows), [archive])
     return target
 
 

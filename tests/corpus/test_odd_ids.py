@@ -27,7 +27,7 @@ from verified.io.pages import inert_json
 from verified.io.video.cut import clips_of
 from verified.keyframes.archive import KeyframeTar
 from verified.keyframes.extract import write_keyframes
-from verified.report.captions import released_rows
+from verified.report.captions import index_row, released_rows
 from verified.runtime.wildcards import shard_of
 
 ODD = [
@@ -70,7 +70,7 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     rows = [fig(number, video) for number, video in enumerate(names)]
     write_jsonl(folder / "fig.jsonl", rows)
     assert [row["video"] for row in read_fig(folder / "fig.jsonl")] == names
-    page = inert_json(released_rows([{**row, "split": "train"} for row in rows]))
+    page = inert_json([index_row(row) for row in released_rows([{**row, "split": "train"} for row in rows])])
     assert page.isascii() and "<" not in page
     assert all(json.dumps(video)[1:-1].replace("<", "\\u003c") in page for video in names)
 

@@ -36,7 +36,7 @@ def annotations() -> list[dict]:
 
 def caption_pages(folder, video):
     for number, name in enumerate(NAMES):
-        about = dict.fromkeys(("title", "about", "foot"), name)
+        about = dict.fromkeys(("title", "about", "warning", "foot"), name)
         rows = released_rows([{**row, "split": "test"} for row in annotations()])
         write_browser(folder / f"captions-{number}.html", folder / f"parts-{number}", about, rows)
 

@@ -1,7 +1,7 @@
 """Self-contained HTML pages, their parts as markup with all texts escaped, and the colours of pages and figures.
 
-A page is one file with its style, its script and its data, which needs no network. Data never becomes markup: it is
-embedded as JSON inside inert script elements with every ``<`` escaped, and the scripts show it as text. A content
+A page is one file with its style, its script and its data, which needs no network. Data is embedded as JSON inside
+inert script elements with every ``<`` escaped, and shown as text, or as markup with its texts escaped. A content
 security policy allows the page's own script and style by their hashes and nothing else, so that even a mistake there
 could not run text of a caption.
 """

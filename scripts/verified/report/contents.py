@@ -6,6 +6,17 @@ from verified.config.folders import shown_datasets
 from verified.config.trust import confidence_warning
 from verified.layout import Layout
 
+CHOSEN_BY = {
+    "confidence": "that of the highest confidence",
+    "agreement": "the one that agrees most with the other candidates, the keyframes and the coarse caption",
+    "random": "one at random",
+}
+ANNOTATED = (
+    "Of each moment's candidates, {} became its caption; scores are the evaluator's confidence and may be wrong. "
+    "`verified show` and a moment's number print the facts, prompts and models behind them."
+)
+RELEASED = "Published annotations hold one caption a moment, and no videos or prompts."
+
 
 def browser_inputs(settings: Config, dataset: str) -> dict[str, list[str]]:
     """The files behind the caption browser."""
@@ -21,16 +32,14 @@ def browser_inputs(settings: Config, dataset: str) -> dict[str, list[str]]:
     }
 
 
-def browser_facts(settings: Config, dataset: str) -> dict:
-    """Title, origin and kind of a data set, and where the ledger is."""
+def browser_facts(settings: Config, dataset: str) -> dict[str, str]:
+    """Head and foot of the caption browser."""
     source = settings.datasets[dataset].source
     return {
-        "title": settings.datasets[dataset].title,
-        "origin": f"Configuration {settings.name}, seed {settings.seed}; source: {source.kind}.",
-        "released": not source.annotated_here,
-        "ledger": settings.generation.ledger,
-        "chosen_by": settings.annotations.choose_by,
+        "title": f"Captions of {settings.datasets[dataset].title}",
+        "about": ANNOTATED.format(CHOSEN_BY[settings.annotations.choose_by]) if source.annotated_here else RELEASED,
         "warning": confidence_warning(settings, dataset),
+        "foot": f"Configuration {settings.name}, seed {settings.seed}; source: {source.kind}.",
     }
 
 

@@ -1,5 +1,5 @@
 "use strict";
-// What all pages share. Everything that comes from data is put on a page as text, never as markup.
+// What all pages share. What comes from data is put on a page as text, or as markup whose texts are escaped.
 const byId = (id) => document.getElementById(id);
 const read = (id) => JSON.parse(byId(id).textContent);
 
@@ -25,14 +25,6 @@ const fromTo = (start, end) => `${tenths(start)}–${tenths(end)}`;
 // A picture with the time that it is from.
 function thumb(url, about, told, kind = "") {
   return make("figure", { class: `thumb ${kind}`.trim() }, make("img", { src: url, alt: about, loading: "lazy" }), make("figcaption", {}, told));
-}
-
-// Where a span lies in its video.
-function track(start, end, duration) {
-  const bar = make("span", {});
-  bar.style.left = `${(100 * start) / duration}%`;
-  bar.style.width = `${(100 * (end - start)) / duration}%`;
-  return make("div", { class: "track", role: "img", "aria-label": `${fromTo(start, end)} of ${tenths(duration)}` }, bar);
 }
 
 // Whether a key belongs to the field that has the focus.
