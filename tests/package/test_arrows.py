@@ -4,9 +4,6 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "verified"
-PACKAGES = {"verified"} | {
-    ".".join(("verified", *file.parent.relative_to(PACKAGE).parts)) for file in PACKAGE.rglob("__init__.py")
-}
 
 ORDER = (
     *("errors", "io", "runtime", "stage", "extension", "nn"),

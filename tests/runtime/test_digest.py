@@ -18,14 +18,12 @@ FILES = {
     "stage/weights/of/classes.json": "[]\n",
     "stage/chosen.py": "from verified.config.values import SIDE, Section\n",
     "stage/unused.py": "",
-    "cli/__init__.py": "",
+    "stage/folder/leaf.py": "",
     "cli/stage.py": "import verified.stage.unused\n",
     "stage/launch.py": "COMMAND = ['python', '-m', 'verified.stage.words']\n",
     "stage/typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from verified.stage import unused\n",
-    "io/__init__.py": "",
     "io/rows.py": "from verified.runtime.progress import Progress\nfrom verified.config import load\n",
     "runtime/progress.py": "",
-    "config/__init__.py": "",
     "config/values.py": "PIXELS = 16\nOTHER = 1\nSIDE = 2 * PIXELS\n\n\nclass Section:\n    '''A docstring.'''\n",
 }
 CACHED = (
@@ -59,6 +57,11 @@ def files_of(package, source):
     sources = digest.modules_behind(script).values()
     files = {file for found in sources for file in (found.file, *imports.source(found).data)}
     return {file.relative_to(package).as_posix() for file in files if file.name != "__init__.py"}
+
+
+def test_the_package_around_a_folder_without_code_counts(package):
+    (package.parent / "script.py").write_text("import verified.stage.folder.leaf\n")
+    assert {"verified.stage", "verified.stage.folder.leaf"} == {*digest.modules_behind(package.parent / "script.py")}
 
 
 @pytest.mark.parametrize(

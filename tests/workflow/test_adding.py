@@ -227,7 +227,6 @@ def test_an_extension_with_a_stage_and_a_prompt_task_is_a_folder(copy):
     for name, text in files:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(text)
-    (copy / "extensions/mood/verified_mood/__init__.py").touch()
     assert len(files) == 6 and not changed(copy)
     (switched_on,) = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
     (copy / "mine.yaml").write_text(yaml.safe_dump(nano() | yaml.safe_load(switched_on)))

@@ -106,12 +106,13 @@ def _closure(names: Iterable[str], also: frozenset[str] = frozenset()) -> dict[s
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in modules or not (_counts(name) or name in also) or (module := find(name)) is None:
+        if name in modules or not (_counts(name) or name in also):
             continue
-        modules[name] = module
-        waiting += source(module).modules
         if above := around(name):
             waiting.append(above)
+        if module := find(name):
+            modules[name] = module
+            waiting += source(module).modules
     return modules
 
 

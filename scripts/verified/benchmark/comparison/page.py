@@ -36,7 +36,7 @@ h2 { margin: 1.6rem 0 .5rem; }
 .thumb img { height: 96px; }
 """
 
-Keyframes = Callable[[Any], list[list]]
+Keyframes = Callable[[Any], Sequence[Sequence]]
 """From a query's id to ``[time in seconds, data URL]`` of each keyframe of its moment."""
 
 
