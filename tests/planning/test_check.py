@@ -82,7 +82,6 @@ def problems(lines: list[str]) -> list[str]:
 
 
 def counting(number: int, body: dict):
-    """An answer of an endpoint that sees pictures, which take tokens."""
     scripted = completion("yes")
     return scripted._replace(
         body=scripted.body.replace(b'"prompt_tokens": 12', b'"prompt_tokens": %d' % (500 if images_of(body) else 12))
@@ -319,14 +318,12 @@ def score():
 
 
 def propose():
-    """Moments that a run has proposed, none of them to test on."""
     rows = ["video,start,end,caption,split", "street,0,1,a dog runs,train", "street,1,2,a dog sits,val"]
     Path("results/lab/corpus").mkdir(parents=True)
     Path("results/lab/corpus/proposed.csv").write_text("\n".join(rows) + "\n")
 
 
 def fetch():
-    """A model of the hub, at its locked revision."""
     locked = {"commit": "0" * 40, "files": {"model.safetensors": {"bytes": 1, "sha256": "0" * 64}}}
     Path("lock.json").write_text(json.dumps({"models": {"org/eyes": locked}}))
     model = Path("models/org--eyes", locked["commit"], "model.safetensors")

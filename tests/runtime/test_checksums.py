@@ -46,7 +46,6 @@ def files(tmp_path, monkeypatch):
 
 
 def read(path):
-    """Checks a file as a job does that has it as input."""
     with job_checksums([str(path)], []):
         pass
 
@@ -160,14 +159,12 @@ def test_a_job_has_one_checksum_file_written_last_and_only_on_success(files, tmp
 
 
 def built(made, *of, params=()):
-    """Writes a file as a job does that reads others."""
     with job_checksums(map(str, of), [str(made)], rule="job", params=params):
         Path(made).parent.mkdir(parents=True, exist_ok=True)
         Path(made).write_text("".join(Path(path).read_text() for path in of) or f"{made} {params}")
 
 
 def ended(*paths):
-    """The run ends with these outputs."""
     write_manifest("results/a", "", {f"a/{Path(path).name}": record_of(path)["sha256"] for path in paths}, ended=True)
 
 

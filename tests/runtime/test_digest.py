@@ -81,15 +81,6 @@ def test_the_package_around_a_folder_without_code_counts(package):
         ),
         (b"from verified.cli.stage import run\nimport verified.config", set()),
     ],
-    ids=[
-        "through a module",
-        "in a function",
-        "in a block, with data",
-        "as a process",
-        "for types only",
-        "data below",
-        "no bytes",
-    ],
 )
 def test_what_a_script_uses_is_found(package, source, files):
     assert files_of(package, source) == files
@@ -122,18 +113,6 @@ def test_another_reader_of_frames_counts_where_frames_are_read():
     for script, counts in (("keyframes/extract.py", True), ("statistics/measure_language.py", False)):
         plain, other = (digest.code_param(reader, script)(None) for reader in ("pyav", "decord"))
         assert (plain != other) == counts, script
-
-
-def test_no_job_of_the_core_has_code_of_an_extension():
-    scripts = [file for file in digest.SCRIPTS.glob("*/*.py") if digest.SCRIPTS / "verified" not in file.parents]
-    assert len(scripts) > 30
-    modules = {name for file in scripts for name in digest.modules_behind(file)}
-    assert {name.partition(".")[0] for name in modules} == {"verified"}
-
-
-def test_a_module_that_does_not_exist_is_named(package):
-    with pytest.raises(FileNotFoundError, match=r"no module verified\.stage\.none"):
-        digest.modules_digest("verified.stage.none")
 
 
 def test_a_package_of_others_counts_by_its_source_and_a_release_by_its_version(package, monkeypatch):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from kill_points import small_files
-from media import scenes, write_video
 from refusals import said
 from running import PROJECT
 
@@ -43,18 +42,6 @@ with job(SimpleNamespace(log=[sys.argv[1]])) as log:
     log.info("epoch 1")
     print("not reached")
 """
-CLIPS = """
-import sys
-from types import SimpleNamespace
-from verified.runtime.job import job
-
-with job(SimpleNamespace(log=[sys.argv[1]])) as log:
-    from verified.evaluator.clips import gather_clips
-
-    video = {"video": "a", "path": sys.argv[2], "fps": 8, "width": 64, "height": 48, "sha256": ""}
-    moments = [{"desc_id": 0, "video": "a", "start": 0, "end": 2}]
-    gather_clips(moments, [video], 4, 3, 64, None, sys.argv[3], sys.argv[3] + ".jsonl")
-"""
 
 
 def run_job(code: str, *arguments: object) -> subprocess.CompletedProcess:
@@ -80,21 +67,6 @@ def test_a_folder_that_takes_no_writes_is_an_error_with_a_remedy(number):
     assert problem and problem.startswith("results/a: ") and "folder" in problem
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root can mount a small disk")
-def test_frames_of_clips_on_a_full_disk_end_the_job_with_a_sentence(tmp_path):
-    write_video(tmp_path / "a.mp4", scenes([24]), 8)
-    (tmp_path / "disk").mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path / "disk"]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("this container may not mount a disk")
-    try:
-        run = run_job(CLIPS, tmp_path / "disk" / "log", tmp_path / "a.mp4", tmp_path / "disk" / "clips.npy")
-    finally:
-        subprocess.run(["umount", "-l", tmp_path / "disk"], check=True)
-    assert (run.returncode, run.stdout) == (1, "")
-    said(run.stderr, "No space left", remedy=True)
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 @pytest.mark.parametrize("more", [(), ("rows.jsonl",)], ids=["a line of the log", "the last line of the log"])
 def test_a_log_on_a_full_disk_ends_the_job_with_a_sentence(tmp_path, more):
@@ -107,27 +79,3 @@ def test_a_log_on_a_full_disk_ends_the_job_with_a_sentence(tmp_path, more):
 def test_a_name_longer_than_file_systems_take_is_an_error(capsys):
     assert main(["ledger", "stats", "--ledger", "ledger" * 60]) == 2
     said(capsys.readouterr().err, ("ledger" * 20)[:100], remedy=True)
-
-
-LISTS = """
-import resource, sys
-import numpy as np
-from verified.benchmark.vcmr.ranked import Ranked, write_ranked
-from verified.errors import disk_problem
-
-numbers = np.arange(16_000).reshape(400, 40)
-lists = Ranked(np.arange(400), numbers, numbers / 7, [str(n) for n in range(400)])
-for limit in range(0, 150_000, 1_000):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    try:
-        write_ranked(sys.argv[1], {"test": lists})
-    except OSError as error:
-        assert disk_problem(error), error
-print("ended")
-"""
-
-
-def test_hdf5_reads_back_what_a_full_disk_did_not_take(tmp_path, monkeypatch):
-    monkeypatch.setenv("MALLOC_PERTURB_", "165")  # unset memory is no zeros: reading it crashes
-    run = run_job(LISTS, tmp_path / "lists.h5")
-    assert (run.returncode, run.stdout, run.stderr) == (0, "ended\n", "")

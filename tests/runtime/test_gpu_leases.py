@@ -1,15 +1,19 @@
-"""GPU leases, with pretended devices: exclusive, obeyed, and free again however a holder ends."""
+"""What a job holds: GPU leases, exclusive and free again, and child processes that end with it and leave no lock."""
 
+import contextlib
 import os
+import platform
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from refusals import refused
 
 from verified.runtime.gpu_leases import lease, lock_folder, machine_devices
+from verified.runtime.processes import runs
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 HOLD = """
@@ -45,16 +49,6 @@ def test_holders_get_devices_of_their_own_and_a_waiter_those_that_become_free(tm
         for holder in holders:
             holder.kill()
             holder.wait()
-
-
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
-def test_any_death_frees_the_device(tmp_path, end):
-    holder = hold(tmp_path, 3)
-    holder.stdout.readline()
-    holder.send_signal(end)
-    holder.wait()
-    with lease(3, ["0", "1", "2"], tmp_path, patience=0) as mine:
-        assert mine == ["0", "1", "2"]
 
 
 def test_an_exception_frees_the_device_and_restores_the_environment(tmp_path, monkeypatch):
@@ -98,34 +92,96 @@ def test_schedulers_are_obeyed_and_allocations_share_no_locks(tmp_path, monkeypa
         pass
 
 
-SEEN = """
-import os, sys
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+
+# A job on one of two pretended GPUs, whose child says its process id and sleeps.
+JOB = """
+import ctypes, multiprocessing, os, sys, threading, time
+from types import SimpleNamespace
 from verified.runtime.job import job
-with job(snakemake):
-    names = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
-    open(snakemake.output[0], "w").write(" ".join(repr(os.environ.get(name)) for name in names))
+import sleeper
+
+def fork(then=lambda: None):
+    if not os.fork():
+        then()
+        sleeper.sleep()
+
+def context(name):
+    multiprocessing.get_context(name).Process(target=sleeper.sleep).start()
+
+def survive():  # as a child that nothing ties would
+    ctypes.CDLL(None).prctl(1, 0)
+
+with job(SimpleNamespace(log=None, resources=SimpleNamespace(gpu=1))):
+    {start}
+    time.sleep(600)
 """
+SLEEPER = """
+import multiprocessing, os, time
+
+def sleep():
+    os.write(1, f"{os.getpid()}\\n".encode())
+    time.sleep(600)
+
+def start_another():
+    multiprocessing.get_context("spawn").Process(target=sleep).start()
+    time.sleep(600)
+"""
+STARTS = {
+    "forked": "fork()",
+    "a session of its own": "fork(os.setsid)",
+    "forked by multiprocessing": "context('fork')",
+    "spawned": "context('spawn')",
+    "forked in a thread that lives on": "threading.Thread(target=lambda: (fork(), time.sleep(600))).start()",
+    "forked in a thread that ends": "threading.Thread(target=fork).start()",
+    "a child's child": "multiprocessing.get_context('spawn').Process(target=sleeper.start_another).start()",
+}
 
 
-@pytest.mark.parametrize(("given", "two"), [("4,5,6", "'4,5' '4,5'"), ("", None)], ids=["three here", "none here"])
-def test_a_script_sees_as_many_gpus_as_its_rule_asks_for(tmp_path, given, two):
-    (tmp_path / "seen.py").write_text(SEEN)
-    rules = "".join(
-        f'rule {name}:\n    output: "{name}"\n    log: "{name}.log"\n{resources}    script: "seen.py"\n'
-        for name, resources in {
-            "unsaid": "",
-            "none": "    resources: gpu=0\n",
-            "two": "    resources: gpu=2\n",
-        }.items()
-    )
-    (tmp_path / "Snakefile").write_text(rules)
-    command = [sys.executable, "-m", "snakemake", "unsaid", "none", "two", "--cores", "1", "--keep-going"]
-    command += ["--directory", str(tmp_path), "--snakefile", str(tmp_path / "Snakefile"), "--workflow-profile", "none"]
-    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS), "CUDA_VISIBLE_DEVICES": given, "TMPDIR": str(tmp_path)}
-    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert (tmp_path / "unsaid").read_text() == (tmp_path / "none").read_text() == "'' ''", run.stdout
-    if two:
-        assert (tmp_path / "two").read_text() == two, run.stdout
-    else:
-        assert run.returncode and not (tmp_path / "two").exists()
-        assert "2 GPUs are asked for and 0 are here" in (tmp_path / "two.log").read_text()
+@contextlib.contextmanager
+def started(folder: Path, start: str):
+    (folder / ".snakemake" / "locks").mkdir(parents=True)
+    (folder / ".snakemake" / "locks" / "0.output.lock").touch()
+    (folder / ".snakemake" / "run.lock").write_text(platform.node())
+    (folder / "sleeper.py").write_text(SLEEPER)
+    environment = {**os.environ, "PYTHONPATH": f"{SCRIPTS}{os.pathsep}{folder}", "TMPDIR": str(folder)}
+    environment |= {"CUDA_VISIBLE_DEVICES": "0,1", "VERIFIED_SNAKEMAKE": str(os.getpid())}
+    command = [sys.executable, "-c", JOB.format(start=start)]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as job:
+        child = int(job.stdout.readline())
+        try:
+            yield job, child
+        finally:
+            job.kill()
+            if runs(child):
+                os.kill(child, signal.SIGKILL)
+
+
+def end(job: subprocess.Popen) -> None:
+    job.kill()
+    job.wait()
+
+
+@linux
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())
+def test_a_child_dies_with_its_killed_job(start, tmp_path):
+    with started(tmp_path, start) as (job, child):
+        time.sleep(1)  # what a thread that ends would take along is gone by then
+        assert runs(child)
+        end(job)
+        deadline = time.monotonic() + 30
+        while runs(child) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not runs(child)
+
+
+@linux
+@pytest.mark.timeout(120)
+def test_a_child_that_lives_on_holds_no_lock(tmp_path):
+    with started(tmp_path, "fork(lambda: (os.setsid(), survive()))") as (job, child):
+        (locks,) = tmp_path.glob("verified-gpus-*")
+        end(job)
+        assert runs(child)
+        with lease(2, ["0", "1"], locks, patience=0) as devices:
+            assert devices == ["0", "1"]

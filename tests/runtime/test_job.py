@@ -1,20 +1,29 @@
-"""A job ends with the Snakemake that started it, also when that died before the job could ask to be told."""
+"""Jobs: they end with the Snakemake that started them; their variables, priorities, times and work ahead."""
 
+import itertools
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from verified.runtime.job import log_to
+from verified.io.files import is_inside
+from verified.runtime.job import ENVIRONMENT, log_to
+from verified.runtime.processes import prefetch
 from verified.runtime.progress import JobLines
+from verified.runtime.resources import extra_tries, limited_minutes, shard_priority
+from verified.runtime.seeds import derive_seed
+from verified.runtime.wildcards import one_of
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 
 JOB = f"""
 import sys, time
@@ -37,6 +46,7 @@ sys.stdin.read()
 """
 
 
+@linux
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("late", [0, 1.5], ids=["at work", "not yet asked"])
 def test_a_job_dies_with_its_parent(late):
@@ -55,36 +65,12 @@ def test_a_job_dies_with_its_parent(late):
         assert parent.stderr.read() == ("the Snakemake that started this job is dead\n" if late else "")
 
 
+@linux
 def test_a_job_started_by_hand_needs_no_snakemake():
     environment = {name: value for name, value in os.environ.items() if name != "VERIFIED_SNAKEMAKE"}
     code = JOB.format(late=0).replace("time.sleep(600)", "")
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert (run.returncode, run.stdout) == (0, "started\nat work\n")
-
-
-SPAWNING = f"""
-import sys
-sys.path.insert(0, {str(SCRIPTS)!r})
-from verified.runtime.job import job
-
-with job(snakemake):
-    import multiprocessing
-    from verified.runtime.wildcards import shard_name
-
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        names = pool.map(shard_name, range(3))
-    open(snakemake.output[0], "w").write(" ".join(names))
-"""
-
-
-def test_a_job_may_start_processes_of_its_own_without_running_its_script_again(tmp_path):
-    (tmp_path / "spawning.py").write_text(SPAWNING)
-    (tmp_path / "Snakefile").write_text('rule spawn:\n    output: "names"\n    log: "l"\n    script: "spawning.py"\n')
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--workflow-profile", "none"]
-    command += ["--directory", str(tmp_path), "--snakefile", str(tmp_path / "Snakefile")]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
-    assert run.returncode == 0, run.stdout
-    assert (tmp_path / "names").read_text() == "shard-00 shard-01 shard-02"
 
 
 def test_a_run_in_a_pipe_prints_its_finished_jobs_from_time_to_time(capsys):
@@ -106,3 +92,100 @@ def test_a_log_whose_folder_is_removed_goes_on_in_a_new_one(tmp_path):
     logger.info("second \x1b[2J")
     assert path.read_text().endswith(" second \\x1b[2J\n")
     log_to()
+
+
+SAY = f"""
+import os, subprocess, sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+from verified.runtime.job import ENVIRONMENT, announce_parent
+announce_parent()
+say = "import os, sys; print([os.environ.get(name) for name in sys.argv[1:]])"
+sys.exit(subprocess.run([sys.executable, "-c", say, *ENVIRONMENT]).returncode)
+"""
+CHECK = f"""
+import sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+from verified.__main__ import main
+assert main(["check-model", "nowhere"]) == 2 and "torch" in sys.modules
+"""
+BFLOAT16 = """
+import torch
+torch.manual_seed(0)
+layer, clips = torch.nn.Linear(256, 192), torch.randn(64, 256)
+filters, frames = torch.nn.Conv2d(3, 32, 3), torch.randn(2, 3, 40, 40)
+exact = layer(clips)
+with torch.autocast("cpu", torch.bfloat16):
+    rounded, maps = layer(clips), filters(frames)
+    attended = torch.nn.functional.scaled_dot_product_attention(*3 * [rounded.view(1, 4, 16, 192)])
+rounded.float().sum().backward()
+assert rounded.dtype == maps.dtype == torch.bfloat16
+assert all(numbers.isfinite().all() for numbers in (rounded, maps, attended, layer.weight.grad))
+torch.testing.assert_close(rounded.float(), exact, rtol=0, atol=0.05)  # values of about 0.6, of 8 bits
+assert torch.equal(layer(clips), exact)  # float32 still computes in this process
+"""
+
+
+def test_jobs_inherit_it_and_the_user_goes_first():
+    environment = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
+    run = python(SAY, {**environment, "OMP_WAIT_POLICY": "active"})
+    assert run.stdout == f"{['active', *list(ENVIRONMENT.values())[1:]]}\n", run.stderr
+
+
+def test_bfloat16_computes_in_a_job():
+    """Also on a machine that shows AMX and forbids it."""
+    bare = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
+    run = python(BFLOAT16, {**bare, **ENVIRONMENT})
+    assert run.returncode == 0, f"exit status {run.returncode}\n{run.stderr}"
+
+
+def test_a_command_that_computes_takes_it_before_torch_is_loaded():
+    bare = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
+    run = python(CHECK, bare | {"OMP_DISPLAY_ENV": "true"})
+    assert "nowhere" in run.stderr and re.search(r"OMP_WAIT_POLICY\s*=\s*'PASSIVE'", run.stderr)
+
+
+def python(code, environment):
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("path", ["../x", "/x", "a/../b", "a//b", "a/./b", "", "a\\b", "a\0"])
+def test_paths_that_leave_their_folder(path):
+    assert not is_inside(path)
+    assert is_inside("models/1_Pooling/config.json")
+
+
+def test_names_of_draws_are_not_joined_and_no_names_match_nothing():
+    assert derive_seed(1, "a", "bc") != derive_seed(1, "ab", "c") and not re.fullmatch(one_of([]), "")
+
+
+def test_jobs_of_early_shards_come_first_and_a_retry_gets_more_time_up_to_the_limit():
+    assert [shard_priority(4)(SimpleNamespace(shard=f"shard-0{n}")) for n in range(3)] == [2, 1.75, 1.5]
+    assert [limited_minutes(100, 40)(None, attempt=attempt) for attempt in (1, 2, 3)] == [40, 80, 100]
+    assert [extra_tries(60, minutes) for minutes in (60, 61, 150)] == [None, 3, 4]
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("ahead")]
+
+
+def test_order_is_kept_within_bounds_and_an_error_arrives_where_it_happened():
+    produced, seen = [], []
+
+    def source():
+        for number in range(100):
+            produced.append(number)
+            yield number
+        raise KeyError("gone")
+
+    with pytest.raises(KeyError, match="gone"):
+        for number in prefetch(source(), depth=3):
+            assert len(produced) <= number + 6
+            seen.append(number)
+    assert seen == list(range(100)) and not threads()
+
+
+def test_stopping_early_stops_the_producer():
+    items = prefetch(itertools.count())
+    assert [next(items) for _ in range(5)] == [0, 1, 2, 3, 4]
+    items.close()
+    assert not threads()

@@ -22,7 +22,6 @@ from verified.runtime.project import check_installed, commit
 
 @pytest.fixture
 def weights(tmp_path, monkeypatch):
-    """A copy of the shipped weights, in their place."""
     shutil.copytree(SHIPPED, tmp_path / "weights")
     for module in (checkpoint, hub_models):
         monkeypatch.setattr(module, "SHIPPED", tmp_path / "weights")
@@ -57,7 +56,6 @@ def test_weights_of_ones_own_need_no_card(weights, tmp_path):
 
 
 def install(folder, name, files):
-    """A package as pip leaves it."""
     rows = []
     for file, content in files.items():
         path = folder / name.replace("-", "_") / file
