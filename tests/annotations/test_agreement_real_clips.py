@@ -23,7 +23,6 @@ KEYFRAMES = 3
 
 
 def clips() -> dict[str, Path]:
-    """The installed clips by name."""
     found = {}
     for package, folder in FOLDERS.items():
         spec = importlib.util.find_spec(package)
@@ -45,30 +44,12 @@ def test_agreement_tells_true_captions_of_real_clips_from_false_ones():
                 true.append(truth)
         length = row["end"] - row["start"]
         times = [row["start"] + (part + 0.5) / KEYFRAMES * length for part in range(KEYFRAMES)]
-        frames[number] = unit(
-            encoder(
-                np.stack(
-                    [
-                        fit(frame, encoder)
-                        for frame in (Image.fromarray(one) for one in read_frames(files[row["clip"]], times)[0])
-                    ]
-                )
-            )
-        )
+        shown = [fit(Image.fromarray(frame), encoder) for frame in read_frames(files[row["clip"]], times)[0]]
+        frames[number] = unit(encoder(np.stack(shown)))
     assert len(true) == 40 and sum(true) == 20
     rows = agreement(moments, scores, frames, encoder, "all-MiniLM-L6-v2")
     units = np.array([row["desc_id"] for row in rows])
-    found = {
-        name: auroc_interval(np.array([row[name] for row in rows]), np.array(true), units, 1000, 2024)
-        for name in ("agreement", *PARTS)
-    }
-    chosen = [
-        max((row["agreement"], truth) for row, truth in zip(rows, true) if row["desc_id"] == n)[1]
-        for n in range(len(moments))
-    ]
-    for name, (area, low, high) in found.items():
+    for name in ("agreement", *PARTS):
+        area, low, high = auroc_interval(np.array([row[name] for row in rows]), np.array(true), units, 1000, 2024)
         print(f"{name}: AUROC {area:.2f} [{low:.2f}, {high:.2f}]")
-    print(f"true among the chosen: {sum(chosen)} of {len(chosen)}")
-    for row, truth, score in sorted(zip(rows, true, scores), key=lambda each: -each[0]["agreement"]):
-        print(truth, [row[name] for name in ("agreement", *PARTS)], score["caption"])
-    assert found["agreement"][1] > 0.5, "better than chance on these"
+        assert low > 0.5 or name != "agreement", "better than chance on these"

@@ -1,20 +1,29 @@
-"""Dynamics captions: Equations 3 to 5; each video is decoded once, and only for clips that have to be asked about."""
+"""Captions: Equations 1 to 5 from keyframes and clips to candidates, parts that fail, and counts."""
 
+import io
 import threading
 
 import numpy as np
 import pytest
-from captioning import make_moments, make_videos, settings
+from captioning import jpeg, make_moments, make_tar, make_videos, settings
 from media import number_of
+from PIL import Image
+from refusals import refused
 from stub_engine import StubEngine
 
 import verified.captions.clips as clips
 from verified.captions.clips import clip_digest, fitted_size, order_by_video
+from verified.captions.counts import THIS_RUN, add_served, add_up, asked_in
 from verified.captions.dynamics import caption_dynamics
+from verified.captions.rows import shard_counts, split_corrupted
+from verified.captions.statics import caption_statics
 from verified.config.generation import EngineSettings
-from verified.lmm.request import Reply
+from verified.io.jsonl import write_json
+from verified.keyframes.archive import KeyframeTar
+from verified.lmm.request import STATUSES, NotNow, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import TASKS
+from verified.lmm.tasks.statics import TASKS as STATIC_TASKS
 
 CAPTIONS = ["a dog runs", "a cat sits", "a dog runs", "a bird flies"]
 EIGHT = {"fps": 8.0, "frames": None, "max_frames": 64}
@@ -52,7 +61,9 @@ def test_each_video_is_decoded_once_and_not_at_all_when_all_is_known(tmp_path, m
     monkeypatch.setattr(clips, "frames_of_spans", lambda path, *a, **k: opened.append(path) or decode(path, *a, **k))
     moments = make_moments(CAPTIONS * 2, videos=2)
     videos = make_videos(tmp_path, moments)
-    first = run(tmp_path, moments, videos, StubEngine())
+    engine = StubEngine()
+    first = run(tmp_path, moments, videos, engine)
+    assert {request.slots["frame_number"] for request in engine.requests if request.task == "answers"} == {"16"}
     assert sorted(opened) == sorted(video["path"] for video in videos.values())
     opened.clear()
     engine = StubEngine()
@@ -83,16 +94,6 @@ def test_clips_for_a_gpu_are_decoded_ahead_and_are_the_same(tmp_path, monkeypatc
     assert sorted(path for path, _ in opened) == sorted(video["path"] for video in videos.values())
     assert [threaded for _, threaded in opened].count(False) == 2, "one for the first batch, and one to begin behind it"
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("clips")]
-
-
-def test_a_long_clip_is_thinned_uniformly_and_says_so(tmp_path):
-    moments = make_moments(CAPTIONS[:1], seconds=5)
-    engine = StubEngine()
-    (row,) = run(tmp_path, moments, make_videos(tmp_path, moments), engine, {**EIGHT, "max_frames": 10})
-    assert row["frames"] == 10 and row["thinned"]
-    (request,) = [request for request in engine.requests if request.task == "answers"]
-    assert [number_of(frame) for frame in request.frames] == [2, 6, 10, 14, 18, 22, 26, 30, 34, 38]
-    assert request.slots["frame_number"] == "10"
 
 
 def test_a_number_of_frames_is_spread_over_the_clip_and_another_sampling_is_asked_anew(tmp_path):
@@ -162,3 +163,146 @@ def test_large_videos_are_fitted_and_small_ones_left_alone():
     assert fitted_size({"height": 720, "width": 1280}, 448) == (252, 448)
     assert fitted_size({"height": 1280, "width": 720}, 448) == (448, 252)
     assert fitted_size({"height": 112, "width": 112}, 448) is None
+
+
+OF_STATICS = ["a dog runs", "a cat sits", "a dog runs"]
+
+
+def run_statics(folder, moments, engine, images=None, **changes):
+    make_tar(folder / "k.tar", moments, images)
+    generation = settings(folder, **changes)
+    with (
+        KeyframeTar(folder / "k.tar") as keyframes,
+        Session(generation, 7, STATIC_TASKS, {"llm": engine, "image_lmm": engine}) as session,
+    ):
+        rows = caption_statics(moments, keyframes, session)
+        return rows, shard_counts(rows, generation.candidates, session.outcome_counts())
+
+
+def test_the_image_goes_to_the_image_model_and_its_words_to_the_llm(tmp_path):
+    engine = StubEngine()
+    run_statics(tmp_path, make_moments(OF_STATICS), engine)
+    described = [request for request in engine.requests if request.task == "keyframe_description"]
+    assert [request.images for request in described][:2] == [(jpeg(10),), (jpeg(150),)]
+    candidates = [request for request in engine.requests if request.task == "statics_candidates"]
+    assert all(request.slots["keyframe_number"] == "2" and not request.images for request in candidates)
+    lines = candidates[0].prompt.splitlines()
+    assert lines.index("Keyframe 1:") < lines.index("Keyframe 2:")
+    assert sum(line.startswith('  Objects Attributes: "one red thing') for line in lines) == 2
+
+
+def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_another_side(tmp_path):
+    out = io.BytesIO()
+    Image.new("RGB", (3840, 2160), (10, 90, 200)).save(out, "JPEG", quality=95)
+    images = {100: [out.getvalue(), jpeg(9)]}
+    for side, size in ((2560, (2560, 1440)), (1024, (1024, 576)), (4000, (3840, 2160))):
+        engine = StubEngine()
+        run_statics(tmp_path, make_moments(OF_STATICS[:1]), engine, images, picture_side=side)
+        sent = [request.images[0] for request in engine.requests if request.task == "keyframe_description"]
+        assert Image.open(io.BytesIO(sent[0])).size == size
+        assert (sent[0] == out.getvalue()) == (side == 4000) and sent[1:] in ([jpeg(9)], []), "small ones as they are"
+
+
+def test_a_broken_picture_costs_itself_only(tmp_path):
+    images = {100: [b"not a jpeg", jpeg(9)], 101: [jpeg(8), jpeg(8)[:100], jpeg(8)[:90]], 102: []}
+    engine = StubEngine(
+        lambda request, text: Reply(text, *(("blocked", "odd") if request.images == (jpeg(8),) else ()))
+    )
+    rows, counts = run_statics(tmp_path, make_moments(OF_STATICS), engine, images)
+    (asked,) = [request for request in engine.requests if request.task == "statics_candidates"]
+    assert asked.slots["keyframe_number"] == "1", "of the described ones"
+    assert len(rows[0]["candidates"]) == 3 and [k["description"] != "" for k in rows[0]["keyframes"]] == [False, True]
+    assert rows[1]["candidates"] == [] and rows[1]["shortfall"] == 3
+    assert rows[1]["reason"] == "keyframe-error: media", "the commonest, not the first"
+    assert rows[2]["candidates"] == [] and rows[2]["reason"] == "no-keyframes"
+    assert (counts["complete"], counts["short"], counts["without"]) == (1, 0, 2)
+    assert counts["candidates"] == {"wanted": 9, "kept": 3, "missing": 6}
+    assert counts["calls"]["keyframe_description"]["reasons"] == {"blocked: odd": 1, "error: media": 3}
+
+
+def test_candidates_wait_for_pictures_without_an_answer_and_nothing_is_asked_twice(tmp_path):
+    down = [True]
+
+    def reply(request, text):
+        picture = request.images[0] if request.task == "keyframe_description" else b""
+        return Reply("", "error", "status-503") if down[0] and picture == jpeg(9) else Reply(text)
+
+    images = {100: [jpeg(7), jpeg(9)], 101: [jpeg(8)], 102: [jpeg(6), jpeg(5), jpeg(4)]}
+    engine = StubEngine(reply)
+    with refused("1 of 8", "503", remedy=True):
+        run_statics(tmp_path, make_moments(OF_STATICS), engine, images)
+    down[0], before = False, len(engine.requests)
+    _, counts = run_statics(tmp_path, make_moments(OF_STATICS), engine, images)
+    assert [request.task for request in engine.requests[before:]] == ["keyframe_description", "statics_candidates"]
+    assert counts["complete"] == 3
+
+
+def test_a_job_that_may_lack_answers_goes_on_unless_it_has_none(tmp_path):
+    def reply(request, text):
+        if request.images != (jpeg(10),):
+            raise NotNow("outage", "down")
+        return Reply(text)
+
+    _, counts = run_statics(tmp_path, make_moments(OF_STATICS[:2]), StubEngine(reply), incomplete="allow")
+    assert counts["calls"]["keyframe_description"]["reasons"] == {"error: outage": 3}
+    with refused("1 of 1"):
+        run_statics(tmp_path, make_moments(OF_STATICS[:1]), StubEngine(reply), {100: [jpeg(7)]}, incomplete="allow")
+
+
+def test_refused_and_missing_candidates_are_recorded(tmp_path):
+    def reply(request, text):
+        if request.task == "statics_candidates":
+            return Reply(
+                '{"1": "a dog runs by a wall", "2": "the original caption of a dog",'
+                ' "3": "A dog runs!", "4": "A dog runs by a wall."}'
+            )
+        return Reply(text)
+
+    rows, counts = run_statics(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))
+    assert [candidate["caption"] for candidate in rows[0]["candidates"]] == ["a dog runs by a wall"]
+    assert rows[0]["shortfall"] == 2 and rows[0]["reason"] == "short"
+    assert [item["reason"] for item in rows[0]["refused"]] == ["original-caption", "equals-coarse", "duplicate"]
+    assert counts["refused"] == {"duplicate": 1, "equals-coarse": 1, "original-caption": 1} and counts["short"] == 1
+
+
+def test_corruptions_are_split_off_with_the_index_of_the_accepted_candidate(tmp_path):
+    corrupted = [
+        {"candidate": candidate, "kind": "static", "changed": {"colour": ["red", "blue"]}} for candidate in (0, 2)
+    ]
+
+    def reply(request, text):
+        if request.task == "statics_candidates":
+            body = '{"1": "a dog runs", "2": "a dog runs by day", "3": "a dog runs by night", "4": "a blue dog runs"}'
+            return Reply(body, notes={"corrupted": corrupted})
+        return Reply(text)
+
+    rows, corrupted_rows = split_corrupted(run_statics(tmp_path, make_moments(["a dog runs"]), StubEngine(reply))[0])
+    assert "corrupted" not in rows[0] and len(rows[0]["candidates"]) == 3
+    assert corrupted_rows == [{"desc_id": 100, "type": "statics", **corrupted[1], "candidate": 1}]
+
+
+OUTCOMES = dict.fromkeys(STATUSES, 0) | {"ok": 5, "blocked": 1}
+CALLS = {"calls": 6, "outcomes": OUTCOMES, "reasons": {"blocked: content-filter": 1}, "served": {"olmocr-2 for m": 4}}
+SHARD = {"moments": 7, "complete": 4, "short": 2, "without": 1, "refused": {"empty": 1}, "calls": {"statics": CALLS}}
+LOST = {"statics": CALLS | {"outcomes": OUTCOMES | {"ok": 4}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [({"complete": 1}, "do not sum to 14 moments"), ({"calls": LOST}, "do not sum to 12 calls")]
+)
+def test_counts_that_do_not_reconcile_are_an_error(change, reason):
+    counts = add_up({"statics": [SHARD, SHARD]})["statics"]
+    assert counts["rows"] == {"statics": {"complete": 8, "short": 4, "without": 2}} and counts["refused"] == {
+        "empty": 2
+    }
+    assert counts["tasks"][0]["blocked"] == 2 and counts["tasks"][0]["reasons"] == {"blocked: content-filter": 2}
+    about = add_served({"models": {"Image model": "m"}}, {"statics": counts})
+    assert about["models"] == {"Image model": "m", "Answers by other models": "olmocr-2 for m (8 answers)"}
+    with pytest.raises(ValueError, match=reason):
+        add_up({"statics": [SHARD, SHARD | change]})
+
+
+def test_only_a_shard_with_unanswered_calls_is_asked_again(tmp_path):
+    for name, unanswered in (("done", {}), ("open", {"statics": 1})):
+        write_json(tmp_path / name, {"unanswered": unanswered, "asked_in": "run 7"})
+    assert [asked_in(str(tmp_path / name)) for name in ("done", "open", "missing")] == ["run 7", THIS_RUN, ""]

@@ -1,18 +1,31 @@
-"""A user's folder of videos and moments file: usable rows, exclusions with reasons, and errors that stop the run."""
+"""A user's folder of videos and moments file: usable rows, exclusions with reasons, and ids that every format takes."""
 
 import json
 import math
 from pathlib import Path
 
 import media
+import numpy as np
+import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from given import fig
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from whole_corpus import Corpus, read_folder
 
+from verified.annotations.export import write_candidates
+from verified.benchmark.lists import Lists
+from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
+from verified.benchmark.vcmr.submission import read_submission, write_submission
 from verified.corpus.folder_source import read_shard, shard_moments
+from verified.features.files import inspect_features
+from verified.io.characters import hidden
+from verified.io.fig import read_fig
+from verified.io.hdf5 import FeatureFile, link_features, write_features
 from verified.io.jsonl import write_jsonl
+from verified.io.pages import inert_json
+from verified.report.captions import index_row, released_rows
 from verified.runtime.wildcards import shard_name, shard_of
 
 GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
@@ -20,7 +33,6 @@ GOOD = {"video": "a", "start": 0.5, "end": 1.5, "caption": "a ball moves"}
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory) -> bytes:
-    """A video of 2 s."""
     return media.write_video(tmp_path_factory.mktemp("clip") / "clip.mp4", media.counted(16), fps=8).read_bytes()
 
 
@@ -96,17 +108,13 @@ def test_a_row_that_cannot_be_used_is_left_out_with_its_reason(folder, change, r
     reconcile(corpus, rows=3, videos=2)
 
 
-def test_ends_after_the_video_are_clamped_and_counted(folder):
-    corpus = read(folder, [GOOD | {"end": 9}, GOOD, GOOD | {"end": 2.0}])
-    assert [row["end"] for row in corpus.moments] == [2.0, 1.5, 2.0]
-    assert corpus.counts["clamped_ends"] == [{"desc_id": 1, "end": 9.0, "duration": 2.0}]
-    assert reasons(corpus) == []
-
-
-def test_the_first_of_two_equal_ids_stays(folder):
+def test_the_first_of_two_equal_ids_stays_and_ends_after_the_video_are_clamped(folder):
     rows = [GOOD | {"desc_id": value} for value in (5, "5", 6, -1, 2.5, None, True, 2**53, "7", 0)]
+    rows[-1] |= {"end": 9}
+    rows[-2] |= {"end": 2.0}
     corpus = read(folder, rows)
-    assert [row["desc_id"] for row in corpus.moments] == [5, 6, 7, 0]
+    assert [(row["desc_id"], row["end"]) for row in corpus.moments] == [(5, 1.5), (6, 1.5), (7, 2.0), (0, 2.0)]
+    assert corpus.counts["clamped_ends"] == [{"desc_id": 0, "end": 9.0, "duration": 2.0}]
     assert reasons(corpus) == [(2, "duplicate-id"), *((row, "invalid-id") for row in (4, 5, 6, 7, 8))]
     reconcile(corpus, rows=10, videos=2)
 
@@ -153,12 +161,6 @@ def test_equal_stems_need_their_ending(folder, clip):
     reconcile(corpus, rows=3, videos=3)
 
 
-def test_the_line_that_excel_writes_above_the_header_is_passed_over(folder, tmp_path):
-    (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbfsep=,\r\nvideo,start,end,caption\r\na,0,1,x\r\nno,0,1,x\r\n")
-    corpus = read_folder(folder, tmp_path / "m.csv", "train")
-    assert [row["caption"] for row in corpus.moments] == ["x"] and reasons(corpus) == [(4, "unknown-video")]
-
-
 def test_a_column_of_another_case_is_named(folder, tmp_path):
     (tmp_path / "m.csv").write_text("VIDEO_ID,start,end,Caption \na,0,1,x\n")
     with refused("'video', 'caption'", "'VIDEO_ID' and 'Caption' meant", file="m.csv", row=1):
@@ -170,10 +172,11 @@ def test_a_column_of_another_case_is_named(folder, tmp_path):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_csv_rows_end_where_lines_end_and_nowhere_else(folder, tmp_path, end):
     path = tmp_path / "m.csv"
-    rows = ["video,start,end,caption", "a,0,1,a ball\u2028moves\x0bup", "", "a,1,2,it stops"]
-    path.write_bytes(end.join(rows).encode("utf-8"))
+    rows = ["sep=,", "video,start,end,caption", "a,0,1,a ball\u2028moves\x0bup", "", "a,1,2,it stops", "no,0,1,x"]
+    path.write_bytes(b"\xef\xbb\xbf" + end.join(rows).encode("utf-8"))
     corpus = read_folder(folder, path, "test")
     assert [row["caption"] for row in corpus.moments] == ["a ball moves up", "it stops"]
+    assert reasons(corpus) == [(6, "unknown-video")], "the line that Excel writes above the header is passed over"
 
 
 anything = (
@@ -197,7 +200,6 @@ anything = (
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_counts_reconcile_whatever_the_rows(folder, rows):
-    """Rows of any content are used or left out with a reason; one good row keeps the corpus from being empty."""
     corpus = read(
         folder, [GOOD | {"desc_id": 99} if any(row.get("desc_id") is not None for row in rows) else GOOD, *rows]
     )
@@ -231,3 +233,63 @@ def test_shards_together_find_the_whole_corpus(tmp_path, monkeypatch, ids):
     assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos
     assert all(shard.videos == [row for row in whole.videos if row in shard.videos] for shard in shards)
     assert all(shard_of(row["video"], 3) == number for number, shard in enumerate(shards) for row in shard.moments)
+
+
+ODD = [
+    "kitchen/breakfast", "kitchen/lunch", "a b/c d", "50%/100%25", "%2E", "x%2Fy", "line\u00a0break",
+    "quo'te\"<b>&amp;", "d...ots", "-n", "emoji\U0001f600/ü", "deep/er/and/er", "$(x)`y`;z", "end ", "ملف", "a#b?c",
+]  # fmt: skip
+
+
+def accepted(video: str) -> bool:
+    """What a folder of videos can hold: no control characters, no empty part, none that leads elsewhere."""
+    parts = video.split("/")
+    return (
+        not hidden(video)
+        and not set("\t\r\n") & set(video)
+        and video.strip()
+        and all(folder not in ("", ".", "..") for folder in parts)
+    )
+
+
+IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(accepted)
+
+
+@settings(max_examples=25)
+@given(videos=st.sets(IDS, min_size=1, max_size=6))
+@example(videos=set(ODD))
+@example(videos={"a", "a%2Fb", "a/b", "a%252Fb", "%", "%25"})
+def test_ids_come_back_from_every_format(tmp_path_factory, videos):
+    folder, names = tmp_path_factory.mktemp("ids"), sorted(videos)
+    features = {video: np.full((2, 3), number, np.float32) for number, video in enumerate(names)}
+    for shard in (0, 1):
+        of_shard = [(video, array, {}) for video, array in features.items() if shard_of(video, 2) == shard]
+        write_features(folder / f"{shard}.h5", {"dim": 3}, of_shard)
+    assert link_features(folder / "all.h5", [folder / "0.h5", folder / "1.h5"], {}) == len(names)
+    file = FeatureFile(folder / "all.h5")
+    assert sorted(file.keys()) == names
+    assert all(video in file and (file[video] == array).all() for video, array in features.items())
+    write_features(folder / "zero.h5", {"dim": 3}, [(video, array + 1, {}) for video, array in features.items()])
+    assert inspect_features(folder / "zero.h5")[1] == []
+
+    rows = [fig(number, video) for number, video in enumerate(names)]
+    write_jsonl(folder / "fig.jsonl", rows)
+    assert [row["video"] for row in read_fig(folder / "fig.jsonl")] == names
+    page = inert_json([index_row(row) for row in released_rows([{**row, "split": "train"} for row in rows])])
+    assert page.isascii() and "<" not in page
+    assert all(json.dumps(video)[1:-1].replace("<", "\\u003c") in page for video in names)
+
+    at = np.arange(len(names), dtype=np.int64)
+    lists = Ranked(at, at[:, None], np.ones((len(names), 1), np.float32), names)
+    write_ranked(folder / "ranked.h5", {"test": lists})
+    assert (read_ranked(folder / "ranked.h5", "test", names).video == at[:, None]).all()
+    one = np.ones((len(names), 1), np.float32)
+    vr_lists = Lists(at[:, None], 0 * one, one, one)
+    write_submission(folder / "submission.json.gz", names, at, names, {"VR": vr_lists})
+    assert read_submission(folder / "submission.json.gz").video_index == {video: n for n, video in enumerate(names)}
+
+    moments = [{**row, "start": 0.0, "end": 1.0, "split": "train", "caption": "a"} for row in rows]
+    candidate = {"type": "statics", "candidate": 0, "caption": "b", "lineage": "", "score": 0.5, "choice": 0.5}
+    groups = {row["desc_id"]: [candidate] for row in rows}
+    write_candidates(folder / "c.parquet", moments, groups, lambda desc_id, kind: {}, {})
+    assert pyarrow.parquet.read_table(folder / "c.parquet").column("video").to_pylist() == names

@@ -1,21 +1,40 @@
-"""Releases: the list of published files with the check of their bytes, splits that are available, rows and moments."""
+"""Releases and published annotations: their files, the check of bytes, forms, splits, rows, moments and videos."""
 
 import contextlib
 import hashlib
 import json
+import os
 from http.server import BaseHTTPRequestHandler
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import given
+import media
+import numpy as np
 import pytest
+import yaml
 from loopback import served_by
+from published import publish
 from refusals import refused, said
+from running import PROJECT, snakemake
+from whole_corpus import read_folder
 
 from verified.__main__ import main
-from verified.config.sources import ReleasedSource
+from verified.annotations.lint import lint
+from verified.annotations.selection import fig_row
+from verified.annotations.splits import check_releases
+from verified.benchmark.lists import Lists
+from verified.benchmark.vcmr.data import read_moments
+from verified.benchmark.vcmr.metrics import Truth, per_query
+from verified.benchmark.vcmr.submission import read_truth
+from verified.config import load
+from verified.config.annotations import Lint
+from verified.config.sources import PublishedSource, ReleasedSource
 from verified.errors import InputError
+from verified.io.fig import write_fig
+from verified.io.jsonl import read_json, read_jsonl, write_jsonl
 from verified.released.collections import moments_of, read_release, resolve
 from verified.released.files import SourceFile, download, read_sources
+from verified.released.formats import read_split
 
 HEADER = "collection,split,version,format,place,url,sha256,bytes,rows,licence,access"
 
@@ -95,18 +114,13 @@ def test_ids_count_on_over_the_splits_of_a_collection_without_ids(listed, folder
     assert resolve(source, listed).kind == "cog"
 
 
+BALL = "a ball##s moves"
 OWN = {
-    "txt": "v 3.5 1.25##a ball moves\n",
-    "json": {"v": {"duration": 10.0, "timestamps": [[1.25, 3.5]], "sentences": ["a ball moves"]}},
-    "tvr": {"vid_name": "v", "ts": [1.25, 3.5], "desc_id": 6, "duration": 10.0, "desc": "a ball moves", "type": "vt"},
-    "qvhighlights": {
-        "vid": "v",
-        "relevant_windows": [[1.25, 3.5], [7, 8]],
-        "qid": 6,
-        "duration": 10.0,
-        "query": "a ball moves",
-    },
-    "cog": {"video": "v", "time": [1.25, 3.5], "desc_id": 6, "duration": 10.0, "cog_desc": "a ball moves"},
+    "txt": f"v 3.5 1.25##{BALL}\n",
+    "json": {"v": {"duration": 10.0, "timestamps": [[3.5, 1.25]], "sentences": [f" {BALL} "]}},
+    "tvr": {"vid_name": "v", "ts": [1.25, 3.5], "desc_id": 6, "duration": 10.0, "desc": BALL, "type": "vt"},
+    "qvhighlights": {"vid": "v", "relevant_windows": [[1.25, 3.5], [7, 8]], "qid": 6, "duration": 10.0, "query": BALL},
+    "cog": {"video": "v", "time": [1.25, 3.5], "desc_id": 6, "duration": 10.0, "cog_desc": BALL},
 }
 
 
@@ -232,3 +246,207 @@ def test_fetch_downloads_the_published_annotations_of_a_configuration(tmp_path, 
     assert {"didemo-cog/val_data.json", "activitynet-captions/train.json"} <= {*asked}
     assert "didemo-cog/train_data.json" not in asked, "no address gives it"
     said(capsys.readouterr().err, "by hand", "resources/released/didemo-cog/train_data.json")
+
+
+def document(tmp_path, name: str, value: object) -> dict:
+    (tmp_path / "file.json").write_text(json.dumps(value))
+    return {name: tmp_path / "file.json"}
+
+
+def didemo(**changes) -> dict:
+    row = {
+        "video": "12@N0_34_ab.c.mov",
+        "description": "a bug",
+        "times": [[4, 4], [0, 0], [0, 1], [0, 1], [4, 4]],
+        "annotation_id": 3,
+        "num_segments": 6,
+    }
+    return {key: value for key, value in {**row, **changes}.items() if value is not None}
+
+
+def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path):
+    rows = read_split(document(tmp_path, "didemo", [didemo(), didemo(annotation_id=4, times=[[1, 1], [0, 2], [0, 2]])]))
+    assert rows[0] == {
+        "video": "12@N0_34_ab.c",
+        "time": [20, 25],
+        "desc_id": 3,
+        "duration": 30.0,
+        "cog_desc": "a bug",
+        "annotator_times": [[20, 25], [0, 5], [0, 10], [0, 10], [20, 25]],
+    }
+    assert rows[1]["time"] == [0, 15]
+
+
+AT_HAND = PROJECT.parent / "shared" / "data"
+at_hand = pytest.mark.skipif(not AT_HAND.is_dir(), reason="the published annotation files are not beside the project")
+STA = {
+    "train": "AAAAA 0.5 1.5##a person sits.\nAAAAA 1.8 0.2##a person opens a book.\nBBBBB 0.0 1.0##a person eats.\n",
+    "test": "CCCCC 0.0 1.0##a person laughs.\nCCCCC 7.0 8.0##a person leaves.\nDDDDD 0.0 1.0##a person smiles.\n"
+    "EEEEE 9.0 9.5##a person is gone.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The corpus of annotations in the form of Charades-STA; of their videos, which lie in subfolders, one is missing,
+    one there twice, one of no moment."""
+    folder = tmp_path_factory.mktemp("charades")
+    lengths = "id,length\n" + "".join(f"{video * 5},2.0\n" for video in "ABCDE")
+    publish(
+        folder / "published",
+        {
+            ("charades-sta", split, form): text
+            for split, moments in STA.items()
+            for form, text in (("charades-sta", moments), ("charades-csv", lengths))
+        },
+    )
+    video = media.write_video(folder / "one.mp4", media.counted(16), fps=8)
+    for name in ("AAAAA.mp4", "v1/train/CCCCC.mkv", "v1/EEEEE.mp4", "DDDDD.mp4", "again/DDDDD.mp4", "FFFFF.mp4"):
+        (folder / "videos" / name).parent.mkdir(parents=True, exist_ok=True)
+        os.link(video, folder / "videos" / name)
+    source = {"kind": "published", "collection": "charades-sta", "videos": "videos", "sources": "published/sources.csv"}
+    spans = {"selection_split": "test"}
+    values = {"name": "sta", "shards": 2, "datasets": {"sta": {"title": "STA", "source": source, "spans": spans}}}
+    (folder / "sta.yaml").write_text(yaml.safe_dump(values))
+    run = snakemake(folder, "--cores", "1", "results/sta/corpus/moments.jsonl", config=folder / "sta.yaml")
+    assert run.returncode == 0, run.stdout[-4000:]
+    return folder / "results" / "sta" / "corpus"
+
+
+def test_videos_are_found_by_their_published_names(built):
+    moments = read_jsonl(built / "moments.jsonl")
+    assert [(row["video"], row["start"], row["end"], row["split"]) for row in moments] == [
+        ("AAAAA", 0.5, 1.5, "train"),
+        ("AAAAA", 0.2, 1.8, "train"),
+        ("CCCCC", 0.0, 1.0, "test"),
+    ]
+    assert {row["video"]: Path(row["path"]).name for row in read_jsonl(built / "videos.jsonl")} == {
+        "AAAAA": "AAAAA.mp4",
+        "CCCCC": "CCCCC.mkv",
+    }
+
+
+def test_missing_videos_have_a_reason_and_are_counted_by_split(built):
+    reasons = {(row["video"], row["reason"]) for row in read_jsonl(built / "exclusions.jsonl") if row["row"]}
+    late = {(video, "starts-after-video") for video in ("CCCCC", "EEEEE")}
+    assert reasons == {("BBBBB", "unknown-video"), ("DDDDD", "ambiguous-video"), *late}
+    assert read_json(built / "counts.json")["published"] == {
+        "train": {"videos": 2, "videos_at_hand": 1, "moments": 3, "moments_at_hand": 2},
+        "test": {"videos": 3, "videos_at_hand": 1, "moments": 4, "moments_at_hand": 1},
+    }
+
+
+DIDEMO = [
+    {
+        "video": "1@N0_2_a.mov",
+        "description": "a bug",
+        "times": [[1, 1], [1, 1], [6, 6], [0, 1], [5, 5]],
+        "annotation_id": 3,
+        "num_segments": 7,
+    }
+]
+
+
+def test_all_annotators_of_didemo_are_used_on_request(tmp_path):
+    text = json.dumps(DIDEMO)
+    listed = publish(tmp_path / "published", {("didemo", split, "didemo"): text for split in ("test",)})
+    for annotators in ("most-frequent", "all"):
+        source = PublishedSource(
+            kind="published", collection="didemo", videos="videos", sources=str(listed), annotators=annotators
+        )
+        assert write_jsonl(tmp_path / f"{annotators}.jsonl", source.rows()) == 1
+    (tmp_path / "videos").mkdir()
+    media.write_video(tmp_path / "videos" / "1@N0_2_a.mp4", media.counted(28 * 2), fps=2)
+    one = read_folder(tmp_path / "videos", tmp_path / "most-frequent.jsonl", "test", published=True).moments[0]
+    assert (one["start"], one["end"]) == (5, 10) and "annotator_times" not in one
+    every = read_folder(tmp_path / "videos", tmp_path / "all.jsonl", "test", published=True).moments[0]
+    assert every == {**one, "annotator_times": [[5, 10], [5, 10], [0, 10], [25, 28.0]]}
+
+    candidate = {"caption": "a green bug", "score": 1.0, "type": "statics", "lineage": "x"}
+    write_fig(tmp_path / "test.jsonl", [fig_row(every, candidate)])
+    moments = read_moments(tmp_path / "test.jsonl", "fig")
+    assert moments.spans.shape == (1, 4, 2)
+    assert read_truth(tmp_path / "test.jsonl")[3].spans == [(5, 10), (5, 10), (0, 10), (25, 28)]
+    truth = Truth(moments.desc_id, moments.video, moments.spans)
+    for span, right in (((5, 10), True), ((0, 10), True), ((25, 28), False)):  # of four spans, two must agree
+        lists = Lists.pad([np.array([[0, *span, 1.0]])])
+        assert per_query("VCMR", truth, lists)["0.5/r1"].tolist() == [right]
+
+
+@at_hand
+@pytest.mark.parametrize(
+    ("collection", "splits", "moments", "videos"),
+    [
+        ("charades-sta", None, 16128, 6672),
+        ("didemo", ("val", "test"), 8201, 2069),
+        ("activitynet-captions", ("val_1", "val_2"), 34536, 4917),
+    ],
+)
+def test_the_published_files_are_read_whole(tmp_path, collection, splits, moments, videos):
+    source = PublishedSource(
+        kind="published", collection=collection, videos="videos", splits=splits, released_dir=str(AT_HAND)
+    )
+    assert write_jsonl(tmp_path / "m.jsonl", source.rows()) == moments
+    rows = read_jsonl(tmp_path / "m.jsonl")
+    assert len({row["desc_id"] for row in rows}) == moments and len({row["video"] for row in rows}) == videos
+
+
+def test_a_split_that_is_not_at_hand_stops_before_any_job(tmp_path):
+    source = {"kind": "published", "collection": "didemo", "videos": "videos", "released_dir": str(tmp_path)}
+    (tmp_path / "didemo-cog").mkdir()
+    (tmp_path / "didemo-cog" / "val_data.json").write_text("[]")
+    settings = load({"name": "d", "datasets": {"d": {"title": "D", "source": source}}})
+    with refused("datasets.d.source", "'train'", "didemo", "train_data.json"):
+        check_releases(settings)
+
+
+def rows_of(collection: str, *splits: str) -> dict[str, list[dict]]:
+    source = ReleasedSource(kind="released", collection=collection, splits=splits, released_dir=str(AT_HAND))
+    return {split: read_release(source, split) for split in splits}
+
+
+@at_hand
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "charades-fig/charades_fig_train",
+            {
+                "span_past_end": 1770,
+                "start_past_end": 1,
+                "double_spaces": 1,
+                "duplicate_caption": 147,
+                "low_score": 2520,
+            },
+        ),
+        (
+            "didemo-fig/didemo_fig_val",
+            {"span_past_end": 184, "outer_blanks": 20, "double_spaces": 5, "duplicate_caption": 2, "low_score": 904},
+        ),
+    ],
+)
+def test_the_lint_counts_the_known_anomalies(name, expected):
+    findings = lint(AT_HAND / f"{name}.jsonl", Lint())["findings"]
+    talk = {
+        "wrapper_quotes",
+        "url",
+        "personal_data",
+        "not_of_moment",
+        *(check for check in findings if check.startswith("speaks_of")),
+    }
+    assert {check: finding["count"] for check, finding in findings.items() if check not in talk} == expected
+
+
+@at_hand
+@pytest.mark.slow
+def test_didemo_intervals_agree_in_every_row_and_thirteen_moments_are_missing():
+    coarse, fine = rows_of("didemo", "val", "test"), rows_of("didemo-fig", "val", "test")
+    missing = {}
+    for split in ("val", "test"):
+        originals = {row["desc_id"]: row for row in coarse[split]}
+        for row in fine[split]:
+            original = originals.pop(row["desc_id"])
+            assert all(original[key] == row[key] for key in ("video", "time", "cog_desc")), row["desc_id"]
+        missing[split] = len(originals)
+    assert missing == {"val": 5, "test": 8}

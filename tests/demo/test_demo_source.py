@@ -1,18 +1,25 @@
-"""The rendered demo: the same seed gives the same bytes, and its files are consistent."""
+"""The rendered demo: same seed, same bytes; true and perturbed captions; the weights that come with it."""
 
+import random
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from verified.corpus.assemble import read_source, write_corpus
+from verified.demo.caption_facts import agreement, caption_facts
+from verified.demo.full_captions import DYNAMIC, STATIC, describe, perturb, possible, word
+from verified.demo.pretrained import SHIPPED
+from verified.demo.scenes import facts, make_scenes
 from verified.demo.source import render_demo
-from verified.io.jsonl import read_jsonl
+from verified.demo.tiny_evaluator.stem import TinyStem
+from verified.evaluator.settings import architecture
+from verified.io.files import file_digest
+from verified.io.jsonl import read_json, read_jsonl
 from verified.io.video import iterate_frames
 
 SOURCE = {"kind": "demo", "videos": 6, "seconds": 6, "fps": 8, "size": 64, "train_share": 0.5, "val_share": 0.3}
-SPLITS = {"train_split": "train", "selection_split": "val", "test_split": "test", "held_out_share": 0.0}
 
 
 def render(folder: Path, seed: int = 5, processes: int = 1, **changes) -> Path:
@@ -43,16 +50,58 @@ def test_cuts_of_the_truth_are_the_jumps_in_the_frames(demo):
         assert [jump / 8 for jump in jumps] == row["cuts"]
 
 
-def test_the_corpus_of_the_demo_leaves_nothing_out(demo, tmp_path):
-    files = {"videos": str(demo / "videos"), "moments": str(demo / "rendered.jsonl")}
-    write_corpus(read_source({"default_split": "test", "published": False}, files, threads=2), SPLITS, tmp_path)
-    moments = read_jsonl(tmp_path / "moments.jsonl")
-    assert len(moments) == len(read_jsonl(demo / "rendered.jsonl"))
-    assert list(moments[0]) == ["desc_id", "video", "start", "end", "duration", "split", "caption"]
-    videos = read_jsonl(tmp_path / "videos.jsonl")
-    assert [row["video"] for row in videos] == [f"demo-{number:04d}" for number in range(1, 7)]
-    expected = ["video", "path", "duration", "fps", "width", "height", "frames", "sha256", "rotation", "codec", "state"]
-    assert list(videos[0]) == expected
-    assert read_jsonl(tmp_path / "exclusions.jsonl") == []
-    splits = Counter({row["video"]: row["split"] for row in moments}.values())
-    assert splits == {"train": 3, "val": 2, "test": 1}
+def test_agreement_judges_what_is_stated():
+    scenes = [
+        {"background": "sand", "pan": None, "bystander": None},
+        {"background": "sky", "pan": "left", "bystander": {"shape": "box", "colour": "blue"}},
+    ]
+    truth = {"shape": "ball", "colour": "red", "texture": "plain", "count": 1, "motion": "grows", "scenes": scenes}
+    truth |= dict.fromkeys(("size", "direction", "speed"))
+    said = caption_facts("a large blue ball grows to the left over sand, as a blue box stands by")
+    right, wrong = ("shape", "count", "motion", "background", "bystander"), ("colour", "direction")
+    assert agreement(said, truth) == dict.fromkeys(right, True) | dict.fromkeys(wrong, False)
+    said = caption_facts("a ball grows on the water, as a red box stands by, and the camera pans to the right")
+    assert [agreement(said, truth)[name] for name in ("background", "bystander", "pan")] == [False] * 3
+
+
+@pytest.fixture(scope="module")
+def events():
+    plans = [make_scenes(4, f"video {number}", 20, 8) for number in range(100)]
+    return [facts(event, plan.fps) for plan in plans for event in plan.events]
+
+
+@pytest.mark.parametrize("attributes", [STATIC, DYNAMIC])
+def test_a_perturbed_caption_is_false_in_the_named_attribute(events, attributes):
+    seen = Counter()
+    for number, known in enumerate(events):
+        rng = random.Random(number)
+        said = describe(known, rng)
+        other, name = perturb(said, attributes, rng)
+        seen[name] += 1
+        assert possible(other)
+        assert getattr(other, name) != getattr(said, name)
+        untouched = set(STATIC) - {name} if attributes == STATIC else set(STATIC) - {"size"}
+        assert all(getattr(other, each) == getattr(said, each) for each in untouched)
+        assert word(other, number) != word(said, number)
+    assert set(seen) == set(attributes)
+
+
+CARD = read_json(SHIPPED / "card.json")
+
+
+def test_the_card_names_every_file_by_its_bytes():
+    for name, entry in CARD["files"].items():
+        path = SHIPPED / name
+        assert (path.stat().st_size, file_digest(path)) == (entry["bytes"], entry["sha256"]), name
+    there = {path.relative_to(SHIPPED).as_posix() for path in SHIPPED.rglob("*") if path.is_file()}
+    assert there == {*CARD["files"], "card.json", "README.md"}
+    assert sum(entry["bytes"] for entry in CARD["files"].values()) < 8_000_000
+
+
+def test_the_image_network_stays_as_it_was_trained():
+    stem = TinyStem(architecture("tiny", 8, 64)).train()
+    before = {name: value.clone() for name, value in stem.network.state_dict().items()}
+    stem(torch.randn(2, 8, 3, 64, 64)).square().mean().backward()
+    assert stem.motion.training and not stem.network.training
+    assert all(parameter.grad is None for parameter in stem.network.parameters())
+    assert all(torch.equal(before[name], value) for name, value in stem.network.state_dict().items())

@@ -1,5 +1,7 @@
 """`verified lint`: contents and errors of a file of features."""
 
+from types import SimpleNamespace
+
 import h5py
 import numpy as np
 import pytest
@@ -63,15 +65,10 @@ def crafted(tmp_path):
         write(tmp_path / "v.h5")
         with h5py.File(tmp_path / "v.h5", "r+") as file:
             del file["b"]
-            HDF5[kind](file, "b", np.ones((3, 4), np.float16), _First())
+            HDF5[kind](file, "b", np.ones((3, 4), np.float16), SimpleNamespace(choice=lambda choices: choices[0]))
         return tmp_path / "v.h5"
 
     return craft
-
-
-class _First:
-    def choice(self, choices):
-        return choices[0]
 
 
 @pytest.mark.parametrize("kind", [*ELSEWHERE, *NO_NUMBERS, *NOT_STORED])

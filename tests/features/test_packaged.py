@@ -1,23 +1,30 @@
-"""The packaged image encoder: its own outputs, its weights as pinned, frames and sentences in one space."""
+"""Features: image encoders, packaged and of the hub, clips, pooling, the linked file, a caption's own tokens."""
 
+from unittest import mock
+
+import h5py
 import numpy as np
 import pytest
 import tiny_models
 import torch
-from feature_settings import text_features
-from media import write_video
+from feature_settings import text_features, video_features
+from media import counted, write_video
 from PIL import Image
 from refusals import refused
 from transformers import AutoTokenizer, CLIPModel, PreTrainedTokenizerFast, ResNetModel, RobertaModel, SiglipModel
 
 from verified.features import packaged
 from verified.features.encoders import fit, load_joint
+from verified.features.files import link_video_features
 from verified.features.hub_models import IMAGENET_DEVIATION, IMAGENET_MEAN
 from verified.features.text import write_text_features
-from verified.features.video import encode_videos, load_backbone
+from verified.features.video import encode_videos, load_backbone, write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json
+from verified.io.video import file_digest, iterate_frames
+from verified.nn import mini_lm
 from verified.nn.sentences import encode
+from verified.runtime.wildcards import rows_of_shard, shard_names
 
 
 def test_its_logits_are_those_of_the_original_code():
@@ -138,3 +145,101 @@ def test_roberta_tokens_without_padding_or_ends(tmp_path):
         expected = model(**tokens).last_hidden_state[0, 1:-1].detach().numpy()
         assert np.allclose(file[name], expected, atol=5e-3)
     assert file.length("3") == 30  # two of the 32 positions are the ends
+
+
+SETTINGS = video_features("small-resnet", batch=7)
+CLIP_SECONDS = 1.5
+SIDES = {"width": 64, "height": 64}
+
+
+class Brightness:
+    """A backbone whose feature is the frame's mean and its negative, so that pooling can be read off."""
+
+    size, dim, crop = 16, 2, False
+
+    def __call__(self, frames):
+        mean = frames.reshape(len(frames), -1).mean(1)
+        return np.stack([mean, -mean], 1).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def videos(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("videos")
+    rows = []
+    for number, length in enumerate([16, 21, 5, 40]):
+        path = write_video(folder / f"v{number}.mp4", counted(length))
+        row = {"video": f"v{number}", "path": str(path), "sha256": file_digest(path), "duration": length / 8}
+        rows.append(row | SIDES)
+    return rows
+
+
+@pytest.mark.parametrize("batch", [1, 3, 64])
+def test_clips_are_maxima_over_their_frames(videos, batch):
+    encoded = dict(encode_videos(videos, Brightness(), 4.0, CLIP_SECONDS, batch, {}))
+    assert {video: len(clips) for video, clips in encoded.items()} == {"v0": 2, "v1": 2, "v2": 1, "v3": 4}
+    for row in videos:
+        frames = [frame.mean() for _, frame in iterate_frames(row["path"], fps=4, size=16)]
+        for clip, feature in enumerate(encoded[row["video"]]):
+            of_clip = frames[clip * 6 : clip * 6 + 6]
+            assert feature == pytest.approx([max(of_clip), -min(of_clip)], abs=1e-3)
+
+
+def test_shards_and_one_file_of_links(videos, tmp_path):
+    (tmp_path / "videos.jsonl").write_text("{}\n")
+    write_video_features(videos, SETTINGS, CLIP_SECONDS, tmp_path / "whole.h5")
+    whole = FeatureFile(tmp_path / "whole.h5")
+    shards = []
+    for name in shard_names(3):
+        shards.append(tmp_path / "video" / f"{name}.h5")
+        write_video_features(rows_of_shard(videos, name, 3), SETTINGS, CLIP_SECONDS, shards[-1])
+    assert link_video_features(shards, tmp_path / "videos.jsonl", tmp_path / "video.h5") == 4
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for moved_name in ("video", "video.h5"):
+        (tmp_path / moved_name).rename(moved / moved_name)
+    linked = FeatureFile(moved / "video.h5")
+    assert list(linked) == [row["video"] for row in videos] == linked.keys()
+    for row in videos:
+        assert linked[row["video"]].dtype == np.float32
+        assert np.array_equal(linked[row["video"]], whole[row["video"]]), "whatever else is in its shard"
+        assert linked.length(row["video"]) == int(np.ceil(row["duration"] / CLIP_SECONDS))
+    stated = {"backbone": "small-resnet", "fps": 4, "clip_seconds": CLIP_SECONDS, "dim": linked.dim}
+    stated["source_sha256"] = file_digest(tmp_path / "videos.jsonl")
+    assert stated.items() <= linked.attributes.items() and linked.dim == 192
+    linked.close()
+    with h5py.File(moved / "video.h5") as file:
+        assert file["v1"].dtype == np.float16 and file["v1"].attrs["sha256"] == videos[1]["sha256"]
+
+
+TEXT_SETTINGS = text_features("all-MiniLM-L6-v2", batch=4)
+CAPTIONS = [("3", "A red ball moves."), ("10", "a ball"), ("4", "A red ball moves."), ("5", "word " * 900), ("6", "a")]
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "text.h5"
+    with mock.patch("verified.features.text.log.warning") as warned:
+        assert write_text_features(CAPTIONS, TEXT_SETTINGS, path) == 5
+    assert warned.call_args.args[1] == 1, "one caption reaches the limit"
+    return FeatureFile(path)
+
+
+def test_one_row_per_token_of_the_caption(features):
+    assert {name: features.length(name) for name in features} == {"3": 5, "4": 5, "10": 2, "5": 508, "6": 1}
+    assert features.dim == 384 and features.attributes["backbone"] == "all-MiniLM-L6-v2"
+    assert not features.attributes["special_tokens"]
+
+
+def test_batch_mates_do_not_matter(features, tmp_path):
+    write_text_features(CAPTIONS, text_features("all-MiniLM-L6-v2", batch=1), tmp_path / "alone.h5")
+    alone = FeatureFile(tmp_path / "alone.h5")
+    for name in features:
+        assert np.allclose(alone[name], features[name], atol=3e-3)  # float16 of values around 1
+    assert np.allclose(features["3"], features["4"], atol=3e-3)
+
+
+def test_the_packaged_encoder_writes_the_bytes_that_transformers_would(features, tmp_path):
+    folder = text_features(str(mini_lm.folder()), batch=4)
+    write_text_features(CAPTIONS, folder, tmp_path / "library.h5")
+    library = FeatureFile(tmp_path / "library.h5")
+    assert all(np.array_equal(library[name], features[name]) for name in features)

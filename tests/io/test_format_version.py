@@ -1,7 +1,4 @@
-"""Files of another version of the program are refused by name, with a remedy: every form that states its version.
-
-Files of tensors have a test of their own (tests/nn/test_checkpoint.py).
-"""
+"""Files of another version are refused by name, with a remedy; those of tensors in tests/nn/test_training.py."""
 
 import hashlib
 import json

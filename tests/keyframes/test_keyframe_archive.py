@@ -1,22 +1,26 @@
-"""Keyframe archives: contents, counts, and the same bytes for any sharding."""
+"""Keyframes: the threshold of a moment, PySceneDetect's own cuts, and archives of the same bytes for any sharding."""
 
 import io
+import itertools
 import json
 import tarfile
 
+import cv2
 import numpy as np
 import pytest
 from captioning import tar_of
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, scenes, write_video
 from PIL import Image
 from PIL.JpegImagePlugin import get_sampling
+from scenedetect import ContentDetector, detect
 
 from verified.config.datasets import Keyframes
 from verified.io.video import frames_of_spans
 from verified.keyframes.extract import extract_keyframes, write_keyframes
 from verified.keyframes.seen import SeenKeyframes
+from verified.keyframes.segmentation import SCORED_WIDTH, ContentScore, bounds, find_cuts, segment_moment
 from verified.runtime.previous_output import made_with
 from verified.runtime.wildcards import rows_of_shard, shard_names
 
@@ -86,19 +90,9 @@ def test_unusable_videos_and_late_moments_are_named_and_counted(tmp_path):
     good = write_video(tmp_path / "good.mp4", counted(16))
     bad = tmp_path / "bad.mp4"
     bad.write_bytes(good.read_bytes()[:40])
-    videos = [
-        {"video": "good", "path": str(good)},
-        {"video": "bad", "path": str(bad)},
-        {"video": "gone", "path": str(tmp_path / "gone.mp4")},
-    ]
-    moments = [
-        moment(1, "good", 0, 1),
-        moment(2, "bad", 0, 1),
-        moment(3, "gone", 0, 1),
-        moment(4, "good", 2.0, 3),
-        moment(5, "never", 0, 1),
-        moment(6, "good", 1.5, 9),
-    ]
+    videos = [{"video": name, "path": str(tmp_path / f"{name}.mp4")} for name in ("good", "bad", "gone")]
+    names, spans = ("good", "bad", "gone", "good", "never", "good"), [(0, 1)] * 3 + [(2.0, 3), (0, 1), (1.5, 9)]
+    moments = [moment(n, name, *span) for n, (name, span) in enumerate(zip(names, spans), start=1)]
     counts = write_keyframes(moments, videos, SETTINGS, tmp_path / "k.tar")
     rows, _ = read_archive(tmp_path / "k.tar")
     reasons = {row["desc_id"]: row["reason"] for row in rows}
@@ -178,3 +172,49 @@ def test_a_quote_takes_keyframes_that_fill_a_moment_of_a_probed_video(tmp_path):
         assert [*seen.supposed] == [11] and len(seen.keyframes(11)) == SETTINGS.segments
     with SeenKeyframes(tmp_path / "k.tar", SETTINGS, [same], {"w": {}}) as seen:
         assert [*seen.supposed] == [12], "its video is not probed"
+
+
+frames_and_scores = st.lists(st.sampled_from([0.0, 10.0, 26.9, 27.0, 30.0, 40.0, 55.5]), min_size=1, max_size=80)
+
+
+@settings(max_examples=100, deadline=None)
+@given(frames_and_scores, st.integers(1, 5), st.floats(0, 20))
+@example([*[0.0] * 6, 55.5, *[0.0] * 6, 30.0], 2, 4.0)  # the stronger cut is the earlier one
+def test_threshold_is_the_lowest_that_leaves_few_enough_segments(scores, segments, start):
+    times = [start + number / 8 for number in range(len(scores))]
+    segmented = segment_moment(times, scores, segments, 27.0, 0.6)
+    assert len(bounds(times[0], times[-1] + 1 / 8, segmented.cuts)) <= segments
+    assert set(segmented.cuts) <= set(times[1:])
+    assert segmented.threshold >= 27.0
+    # Every lower threshold of the search leaves too many, and the cuts are those of the threshold reported.
+    inner = [0.0, *scores[1:]]
+    assert find_cuts(times, inner, segmented.threshold, 0.6) == segmented.cuts
+    assert find_cuts([0.0, 1.0], [0.0, 27.0], 27.0, 0.6) == [1.0], "a score that reaches the threshold is a cut"
+    assert find_cuts([0.0, 0.5, 1.5], [0.0, 40.0, 40.0], 27.0, 0.5) == [0.5, 1.5], "as long as the shortest"
+    for lower in [27.0, *(np.nextafter(score, np.inf) for score in set(inner) if score >= 27.0)]:
+        if lower < segmented.threshold:
+            assert len(find_cuts(times, inner, lower, 0.6)) >= segments
+
+
+def test_moment_cut_like_the_detector_with_our_threshold(tmp_path):
+    path = write_video(tmp_path / "v.mp4", scenes([9, 7, 12, 6, 8, 10, 7], seed=3))
+    moment = (0.5, 6.5)
+    for segments in (1, 2, 3, 5, 9):
+        [(_, segmented)] = extract_keyframes(path, [moment], segments, 27.0, 0.6)
+        detector = ContentDetector(threshold=segmented.threshold, min_scene_len=0.6)
+        theirs = detect(str(path), detector, start_time=0.5, end_time=6.5, backend="pyav", start_in_scene=True)
+        assert [scene[0].seconds for scene in theirs[1:]] == pytest.approx(segmented.cuts)
+        assert len(segmented.keyframes) == len(segmented.cuts) + 1 <= segments
+        edges = [moment[0], *segmented.cuts, moment[1]]
+        assert [keyframe.segment for keyframe in segmented.keyframes] == list(itertools.pairwise(edges))
+
+
+def test_an_upright_video_is_scored_as_the_same_video_that_lies():
+    lying = np.random.default_rng(4).integers(0, 256, (3, 200, 2 * SCORED_WIDTH, 3)).astype(np.uint8)
+    scores = [
+        [scorer(np.ascontiguousarray(frame)) for frame in frames]
+        for scorer, frames in ((ContentScore(), lying), (ContentScore(), lying.swapaxes(1, 2)))
+    ]
+    assert scores[0] == pytest.approx(scores[1], rel=0.01)
+    small, scorer = [cv2.resize(frame, (SCORED_WIDTH, 100)) for frame in lying], ContentScore()
+    assert scores[0] == [scorer(frame) for frame in small], "the longer side is shrunk"
