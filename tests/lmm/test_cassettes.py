@@ -94,7 +94,6 @@ def test_a_cassette_with_an_edited_answer_is_refused(tmp_path):
 
 
 def rewritten(**changes):
-    """A crafted row whose key fits its content."""
     row = {**row_of(1), **changes}
     return [{**row, "key": key_of(row)}]
 

@@ -193,7 +193,6 @@ class Slow(StubEngine):
 
 
 def share_budget(path, job: int, calls: int, limits: dict, killed: bool) -> None:
-    """A job of several that ask at the same time."""
     with Ledger(path) as ledger:
         budget = Budget(ledger, **limits)
         if killed:
