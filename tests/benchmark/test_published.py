@@ -1,16 +1,11 @@
 """The published figures and the verdict on each."""
 
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from running import PROJECT
 
-from verified.__main__ import parser
 from verified.benchmark.published import plain, read_published, rounding, verdict_of
-from verified.cli.command import COMMANDS
-from verified.config.key_table import key_table
 
 FILE = Path(__file__).resolve().parents[2] / "config" / "published.csv"
 
@@ -46,31 +41,3 @@ def test_noise_reproduces_nothing(low, high, trainings, verdict):
 )
 def test_without_noise_rounding_decides(value, verdict):
     assert verdict_of(plain("6.21"), value, rounding("6.21")) == verdict
-
-
-CODE = ("rules/*.smk", "extensions/*/rules.smk", "scripts/verified/**/*.py", "extensions/*/verified_*/**/*.py")
-TEXT = key_table() + "\n".join(path.read_text() for pattern in CODE for path in sorted(PROJECT.glob(pattern)))
-parser()  # imports all modules that declare commands
-SECTION = re.compile(r"## What of the (?:paper|document) is where\n(.+?)\n## ", re.DOTALL)
-
-
-def is_there(name: str) -> bool:
-    """Whether a command, prompt, key, rule, figure or file of this name is anywhere in the workflow."""
-    if name.startswith("verified "):
-        return name.removeprefix("verified ") in COMMANDS
-    if name.endswith(".md"):
-        return any(PROJECT.glob(f"extensions/*/prompts/{name}"))
-    return re.search(rf"[\"'/` .]{re.escape(name.removesuffix('.svg'))}\b", TEXT) is not None
-
-
-READMES = sorted(PROJECT.glob("extensions/*/README.md"))
-LISTS = {path.parent.name: found[1] for path in READMES if (found := SECTION.search(path.read_text(encoding="utf-8")))}
-"""By extension that builds a document: the list of its parts."""
-
-
-@pytest.mark.parametrize("name", LISTS)
-def test_every_published_figure_listed_is_there(name):
-    places = re.findall(r"^\| (?!of the |---).+? \| (.+) \|$", LISTS[name], re.MULTILINE)
-    absent = [name for place in places for name in re.findall(r"`([^`]+)`", place) if not is_there(name)]
-    assert len(places) > 10 and not absent
-    assert all("`" in place or "missing" in place for place in places)

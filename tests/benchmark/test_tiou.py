@@ -34,11 +34,6 @@ def test_a_tie_counts_as_each_benchmark_says():
     assert hits(tiou(0, 5, 0, 10), 0.5) and not hits(tiou(0, 5, 0, 10), 0.5, "gt")
 
 
-def test_it_is_computed_in_the_precision_of_its_arguments():
-    spans = np.array([[0.4], [1.6], [0.0], [4.0]])
-    assert tiou(*spans.astype(np.float32)).dtype == np.float32 and tiou(*spans).dtype == np.float64
-
-
 @pytest.mark.parametrize(("annotators", "expected"), [(1, 1.0), (3, 1.0), (4, 0.2), (5, 0.2)])
 def test_from_four_annotators_on_two_must_agree_with_an_answer(annotators, expected):
     spans = np.full((1, 5, 2), np.nan)

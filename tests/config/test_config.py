@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from refusals import refused
-from running import PROJECT, SHIPPED
+from running import SHIPPED
 
 from verified.config import load, read
 from verified.config.base import Section
@@ -16,19 +16,14 @@ from verified.config.model import Config
 from verified.config.params import deciding, is_operational
 from verified.config.retrieval import Training
 from verified.config.run_values import run_values
+from verified.config.trust import any_confidence_warning, confidence_warning
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
-FILES = [path.relative_to(PROJECT).as_posix() for path in SHIPPED.values()]
 LAYERS = sorted(path.relative_to(CONFIG).as_posix() for path in CONFIG.glob("layers/*.yaml"))
 
 
 def demo(**changes) -> dict:
     return {"datasets": {"demo": {"title": "Demo", "source": {"kind": "demo"}}}, **changes}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_shipped_files_are_valid(name):
-    assert read(PROJECT / name).name
 
 
 def test_the_readme_lists_the_files_that_are_shipped():
@@ -57,10 +52,7 @@ def test_the_page_of_prompts_lists_the_files_and_their_slots():
     [
         (demo(sede=3), ["sede", "3", "'seed'"]),
         (demo(shards="many"), ["shards", "'many'", "integer"]),
-        (
-            demo(retrieval={"training": {"xml": {"epoch": 3}}}),
-            ["retrieval.training.xml.epoch", "'epochs'"],
-        ),
+        (demo(retrieval={"training": {"xml": {"epoch": 3}}}), ["retrieval.training.xml.epoch", "'epochs'"]),
         ({"datasets": {"Demo": {"title": "x", "source": {"kind": "demo"}}}}, ["'Demo'", "lower-case"]),
         ({"datasets": {"d" * 101: {"title": "x", "source": {"kind": "demo"}}}}, ["100 at most"]),
         (demo(name="d" * 101), ["name"]),
@@ -170,3 +162,27 @@ def test_values_of_the_command_line_override_those_of_files(tmp_path):
     )
     values, source = run_values(workflow, {}, tmp_path / "default.yaml")
     assert (values, source) == ({"name": "own", "seed": 9}, str(tmp_path / "own.yaml"))
+
+
+FOLDER = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
+RELEASED = {"kind": "released", "collection": "charades-fig", "splits": ["test"]}
+
+
+@pytest.mark.parametrize(
+    "source, evaluator, warned",
+    [
+        (FOLDER, {}, True),
+        (FOLDER, {"checkpoint": "umt.safetensors"}, False),
+        (FOLDER, {"umt_file": "umt.pth"}, False),
+        (FOLDER, {"umt_file": "umt.pth", "checkpoint": "pretrained"}, True),
+        ({"kind": "demo"}, {}, False),
+        (RELEASED, {}, False),
+    ],
+)
+def test_a_corpus_of_ones_own_without_an_imported_checkpoint(source, evaluator, warned):
+    settings = load({"datasets": {"d": {"title": "D", "source": source}}, "evaluator": evaluator})
+    assert bool(confidence_warning(settings, "d")) == bool(any_confidence_warning(settings)) == warned
+    if warned:
+        said = confidence_warning(settings, "d")
+        assert "Confidences are not to be trusted" in said
+        assert "evaluator.checkpoint" in said and "annotations.choose_by" in said

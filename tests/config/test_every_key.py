@@ -116,6 +116,9 @@ def leaves(section: Section, path: tuple[str, ...] = (), marked: bool = False) -
             yield here, field, mark
 
 
+OTHERS = (3, 0.5, -50.0, 0.95, 64, True, "other", "en", "other.pth", "0" * 64, ADDRESS, [0.5, 1.0], [1], ["nano"], {})
+
+
 def others(field: FieldInfo, value: Any) -> Iterator[Any]:
     """Values that the field may take in place of `value`."""
     yield from _literals(field.annotation)
@@ -129,44 +132,17 @@ def others(field: FieldInfo, value: Any) -> Iterator[Any]:
         case str():
             yield from (f"{value}x", "other", "0" * 64, "other.pth", ADDRESS, "1.2.3", "fig", "cog", "coarse")
         case list():
-            literal = [[*value, name] for name in _literals(field.annotation)]
-            yield from (
-                value[:-1],
-                *literal,
-                [*value, 3],
-                [*value, "other"],
-                value[::-1],
-                [0.5, 1.0],
-                [*value, {"movies": 0.9}],
-            )
+            yield from ([*value, name] for name in (*_literals(field.annotation), 3, "other", {"movies": 0.9}))
+            yield from (value[:-1], value[::-1], [0.5, 1.0])
         case dict():
             yield from ({}, {**value, "other": 1}, {**value, "other": "other"}, {"xml": {"epochs": 2}})
         case _:
-            yield from (
-                3,
-                0.5,
-                -50.0,
-                0.95,
-                64,
-                True,
-                "other",
-                "en",
-                "other.pth",
-                "0" * 64,
-                ADDRESS,
-                [0.5, 1.0],
-                [1],
-                ["nano"],
-                {},
-            )
+            yield from OTHERS
 
 
 def _literals(kind: Any) -> list[Any]:
-    return (
-        [*get_args(kind)]
-        if get_origin(kind) is Literal
-        else [one for part in get_args(kind) for one in _literals(part)]
-    )
+    parts = get_args(kind)
+    return [*parts] if get_origin(kind) is Literal else [one for part in parts for one in _literals(part)]
 
 
 def _at(values: Any, path: tuple[str, ...]) -> Any:

@@ -14,26 +14,19 @@ from verified.evaluator.umt import rename
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "umt-evaluator"
 
 
+SIZES = {
+    **{"img": "image_size", "patch": "patch_size", "vd": "vision_width", "vdepth": "vision_layers"},
+    **{"vheads": "vision_heads", "td": "text_width", "fusion": "text_layers", "theads": "text_heads"},
+    **{"tint": "text_feedforward", "vocab": "vocabulary", "maxpos": "text_positions", "embed": "embedding"},
+}
+"""Their name of a size, and ours."""
+
+
 def fixture_size(frames: int) -> Architecture:
     config = json.loads((FOLDER / "config.json").read_text())
-    return Architecture(
-        size="fixture",
-        frames=frames,
-        image_size=config["img"],
-        patch_size=config["patch"],
-        vision_width=config["vd"],
-        vision_layers=config["vdepth"],
-        vision_heads=config["vheads"],
-        vision_feedforward=4 * config["vd"],
-        text_width=config["td"],
-        text_layers=config["fusion"],
-        fusion_layers=config["tlayers"] - config["fusion"],
-        text_heads=config["theads"],
-        text_feedforward=config["tint"],
-        vocabulary=config["vocab"],
-        text_positions=config["maxpos"],
-        embedding=config["embed"],
-    )
+    derived = {"vision_feedforward": 4 * config["vd"], "fusion_layers": config["tlayers"] - config["fusion"]}
+    sizes = {ours: config[theirs] for theirs, ours in SIZES.items()}
+    return Architecture(size="fixture", frames=frames, **derived, **sizes)
 
 
 def fixture_weights() -> dict[str, torch.Tensor]:
@@ -76,11 +69,9 @@ def verified() -> tuple[dict[str, torch.Tensor], dict]:
 
 @pytest.fixture
 def umt_weights() -> dict[str, torch.Tensor]:
-    """A fresh copy of the authors' tensors by their own names."""
     return fixture_weights()
 
 
 @pytest.fixture(scope="session")
 def umt_size():
-    """The fixture's architecture as a function of the number of frames."""
     return fixture_size

@@ -54,8 +54,6 @@ def test_round_trip(tmp_path, four_frames, umt_weights, layout, dropped):
 
 
 class Bomb:
-    """A pickle that makes a file when it is read."""
-
     def __init__(self, path):
         self.path = path
 
@@ -117,31 +115,19 @@ def tensor(**changes) -> dict:
 
 CRAFTED = {
     "nothing": b"",
-    "cut in the length": b"\x08\x00",
     "length beyond the file": struct.pack("<Q", 2**62) + b"{}",
-    "length of zero": raw(b""),
     "header no JSON": raw(b"{{{{"),
-    "header not UTF-8": raw(b"\xff\xfe{}"),
     "header a list": raw([]),
-    "header nested": raw(b'{"a":' * 3000),
     "no offsets": raw({"a": {"dtype": "F32", "shape": [2]}}),
-    "offsets beyond": raw(tensor(data_offsets=[0, 800])),
     "offsets backwards": raw(tensor(data_offsets=[8, 0]), bytes(8)),
-    "offsets negative": raw(tensor(data_offsets=[-8, 0]), bytes(8)),
-    "offsets overflow": raw(tensor(data_offsets=[0, 2**64]), bytes(8)),
     "shape negative": raw(tensor(shape=[-2]), bytes(8)),
-    "shape overflows": raw(tensor(shape=[2**33, 2**33]), bytes(8)),
     "shape too large": raw(tensor(shape=[2000]), bytes(8)),
     "unknown type": raw(tensor(dtype="F99"), bytes(8)),
-    "rare type": raw(tensor(dtype="F8_E8M0", shape=[8]), bytes(8)),
     "half bytes": raw(tensor(dtype="F4", shape=[16]), bytes(8)),
-    "data left over": raw(tensor(), bytes(80)),
     "metadata a number": raw({"__metadata__": 3}),
     "metadata of numbers": raw({"__metadata__": {"verified": 3}}),
     "our header no JSON": raw({"__metadata__": {"verified": "{"}}),
     "our header a list": raw({"__metadata__": {"verified": "[]"}}),
-    "our header a text": raw({"__metadata__": {"verified": '"x"'}}),
-    "our header null": raw({"__metadata__": {"verified": "null"}}),
     "our header nested": raw({"__metadata__": {"verified": "[" * 5000}}),
     "our header of digits": raw({"__metadata__": {"verified": '{"a":' + "9" * 5000 + "}"}}),
     "a name with control characters": raw({"\x1b[2J": tensor()["a"]}, bytes(8)),
@@ -160,7 +146,6 @@ def test_a_crafted_file_is_named(tmp_path, case, read):
 
 @pytest.fixture(scope="module", params=["evaluator", "retrieval"])
 def good(request, tmp_path_factory, four_frames):
-    """A checkpoint and its reader."""
     path = tmp_path_factory.mktemp("good") / "c.safetensors"
     if request.param == "evaluator":
         save_checkpoint(path, four_frames.state_dict(), four_frames.size, "x")

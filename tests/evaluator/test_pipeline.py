@@ -109,7 +109,6 @@ def test_scores_of_all_candidates(dataset, tmp_path):
 
 
 def moving(count, height, width):
-    """A bright square on a gradient, going right."""
     ramp = np.linspace(40, 160, width, dtype=np.uint8)
     frames = np.repeat(np.repeat(ramp[None, None, :, None], height, 1), 3, 3).repeat(count, 0)
     for number, frame in enumerate(frames):
@@ -121,15 +120,8 @@ def moving(count, height, width):
 def test_gathered_streams_are_the_frames_of_the_moments(tmp_path):
     path = write_video(tmp_path / "v.mp4", moving(40, 96, 128), fps=10)
     video = {"video": "v", "path": str(path), **probe(path)}
-    moments = [
-        {"desc_id": number, "video": name, "start": start, "end": end}
-        for number, name, start, end in [
-            (5, "v", 0.0, 2.0),
-            (6, "v", 1.0, 1.05),
-            (7, "gone", 0.0, 1.0),
-            (8, "v", 2.5, 4.0),
-        ]
-    ]
+    rows = [(5, "v", 0.0, 2.0), (6, "v", 1.0, 1.05), (7, "gone", 0.0, 1.0), (8, "v", 2.5, 4.0)]
+    moments = [dict(zip(("desc_id", "video", "start", "end"), row)) for row in rows]
     file, index = tmp_path / "c.h264", tmp_path / "c.jsonl"
     counts = gather_clips(moments, [video], 4, 3, 32, 48, file, str(index))
     rows = read_jsonl(index)

@@ -117,7 +117,6 @@ def test_activation_checkpointing_changes_nothing():
 
 
 def _gradients(step, batch):
-    """Loss terms and gradients of one step, as the training loop takes it."""
     size = dist.get_world_size() if dist.is_initialized() else 1
     wrapped = torch.nn.parallel.DistributedDataParallel(step) if size > 1 else step
     objective, seen = wrapped(batch)
@@ -177,7 +176,6 @@ def _training(state, stop=None):
 
 
 def test_killed_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path):
-    """With dropout and stochastic depth on."""
     rows, weights = _training(None)
     state = TrainingState(tmp_path / "state.safetensors", {}, seconds=0.0)
     with pytest.raises(Killed):

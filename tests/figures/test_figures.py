@@ -23,14 +23,7 @@ from verified.figures import examples, statistics
 from verified.figures.canvas import LABEL, Sheet, draw_note, drawing
 from verified.figures.listed import shown_annotations
 from verified.figures.pipeline import draw_pipeline
-from verified.figures.predictions import (
-    SHOWN,
-    choose_query,
-    draw_predictions,
-    frames_of,
-    read_predictions,
-    window,
-)
+from verified.figures.predictions import SHOWN, choose_query, draw_predictions, frames_of, read_predictions, window
 from verified.figures.rows import TEXT, MomentRow, draw_rows
 from verified.figures.text import fit_text, width_of, wrap
 from verified.io.jsonl import write_jsonl
@@ -58,7 +51,6 @@ def _read_at_half_size(monkeypatch):
 
 
 def texts(path) -> list[str]:
-    """All texts of an SVG, in the order in which they were drawn."""
     ElementTree.parse(path)  # well-formed, whatever the texts
     return [html.unescape(text) for text in re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"), re.DOTALL)]
 
@@ -86,19 +78,10 @@ def material(rows: list[dict], spread: dict[int, float] | None = None) -> exampl
 
 
 def test_the_task_is_shown_by_the_most_shared_caption_of_different_videos():
-    rows = [
-        annotation(1, "a", coarse="x"),
-        annotation(2, "a", coarse="x"),
-        annotation(3, "b", coarse="y"),
-        annotation(4, "c", coarse="y"),
-    ]
+    rows = [annotation(n, video, coarse=text) for n, video, text in zip((1, 2, 3, 4), "aabc", "xxyy")]
     assert [row["desc_id"] for row in examples.shared_caption(rows)] == [3, 4]
-    alike = [
-        annotation(1, "a", coarse="a red ball"),
-        annotation(2, "b", coarse="a dog"),
-        annotation(3, "c", coarse="a red box moves"),
-        annotation(4, "a", coarse="a red ball too"),
-    ]
+    captions = ("a red ball", "a dog", "a red box moves", "a red ball too")
+    alike = [annotation(n, video, coarse=text) for n, video, text in zip((1, 2, 3, 4), "abca", captions)]
     assert [row["desc_id"] for row in examples.shared_caption(alike)] == [1, 3]
     assert examples.shared_caption(alike[:1]) == alike[:1]
     rows = [annotation(n, f"v{n % 5}", ("statics", "dynamics")[n % 2]) for n in range(12)]

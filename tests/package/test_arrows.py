@@ -10,10 +10,7 @@ ORDER = (
     *("released", "config", "layout", "weights"),
     *("benchmark", "lmm", "corpus", "keyframes", "captions", "perturbations", "evaluator", "annotations", "features"),
     *("benchmark.vcmr", "demo", "statistics", "tables", "figures"),
-    *(
-        "people",
-        "benchmark.comparison",
-    ),
+    *("people", "benchmark.comparison"),
     *("report", "export", "planning", "cli", "__main__"),
 )
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""
@@ -27,10 +24,7 @@ UPWARDS = {
     ("features", "demo.pretrained"): "The same, of the image backbone.",
     ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",
     ("annotations", "features.encoders"): "Agreement among captions looks at keyframes through an encoder of features.",
-    (
-        "annotations",
-        "features.packaged",
-    ): "The classes that the packaged one knows are looked for in captions.",
+    ("annotations", "features.packaged"): "The classes that the packaged one knows are looked for in captions.",
 }
 """(room, module that it imports) → why this arrow may point upwards."""
 

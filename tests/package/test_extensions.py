@@ -14,11 +14,7 @@ from verified.cli.command import COMMANDS
 from verified.extension import extensions
 
 NAMES = [extension.name for extension in extensions()]
-CORE = [
-    *PROJECT.glob("scripts/**/*.py"),
-    *PROJECT.glob("rules/*.smk"),
-    PROJECT / "Snakefile",
-]
+CORE = [*PROJECT.glob("scripts/**/*.py"), *PROJECT.glob("rules/*.smk"), PROJECT / "Snakefile"]
 
 
 @pytest.mark.parametrize("extension", extensions(), ids=NAMES)

@@ -1,9 +1,10 @@
-"""Tables that any stage contributes: valid contents, storage, and every output form."""
+"""Tables that any stage contributes, the core's among them: valid contents, storage, and every output form."""
 
 import csv
 import html.parser
 import io
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -11,8 +12,13 @@ from hostile import CAPTIONS
 from hypothesis import given
 from hypothesis import settings as cases
 from hypothesis import strategies as st
+from shown_settings import shown_settings
 
 from verified.config import load
+from verified.lmm.ledger_files import lineage_of
+from verified.tables.added.availability import METRICS, availability_tables
+from verified.tables.collect import Run
+from verified.tables.own_corpus import costs_table
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
 from verified.tables.shown import Shown, shown_values
 from verified.tables.summary import closing_message
@@ -71,8 +77,6 @@ LATEX = (
 
 
 class Cells(html.parser.HTMLParser):
-    """Texts of a page's cells, and every element."""
-
     def __init__(self):
         super().__init__()
         self.cells, self.tags, self.inside, self.scripts = [], set(), False, 0
@@ -145,3 +149,51 @@ def test_tables_depend_on_what_they_show_and_on_nothing_else():
         {"annotations": {"choose_by": "random"}},
     ):
         assert settings(**values) != first
+
+
+SETTINGS = shown_settings({"sta": "STA", "demo": "Demo"})
+COUNTS = {
+    "train": {"videos": 10, "videos_at_hand": 9, "moments": 30, "moments_at_hand": 25},
+    "test": {"videos": 8, "videos_at_hand": 4, "moments": 20, "moments_at_hand": 12},
+}
+
+
+def test_missing_videos_count_as_missed():
+    metrics = {task: {metric: value for _, metric in METRICS} for task in ("VCMR", "VR") for value in (40.0,)}
+    facts = {"queries": 10, "split": "test", "metrics": metrics}
+    run, ranker = Run([facts] * 2), Run([{**facts, "localises": False}])
+    runs = {("sta", "xml", "fig", "cog"): run, ("demo", "xml", "fig", "cog"): run, ("sta", "zap", "fig", "cog"): ranker}
+    collection = SimpleNamespace(statistics={("sta", "counts"): {"published": COUNTS}}, runs=runs)
+    numbers, recalls = availability_tables(SETTINGS, collection)
+    assert numbers.rows == (("STA", "train", 10, 9, 30, 25), ("STA", "test", 8, 4, 20, 12))
+    row, ranks = recalls.rows  # the demo is published nowhere
+    assert ranks[6:] == (*[None] * 8, *[40.0, 20.0] * 2)
+    assert row[:6] == ("STA", "XML", "fig", "cog", 10, 20)
+    assert row[6:] == pytest.approx([40.0, 20.0] * len(METRICS)), "half of the published queries could be asked"
+    assert len(recalls.header) == len(row)
+
+
+def call(task: str, status: str = "ok", **more) -> dict:
+    numbers = {"attempts": 1, "tokens_in": 10, "tokens_out": 4, "cost": 0.5, "seconds": 2.0}
+    return {"task": task, "model": "m", "status": status, **numbers, **more}
+
+
+def test_costs_count_each_call_once_and_tell_them_of_a_moment():
+    rows = [
+        {"lineage": {"questions": "a", "answers": "b"}, "candidates": [{"lineage": "c"}, {"lineage": "c"}]},
+        {"keyframes": [{"lineage": "d"}, {"lineage": "gone"}]},
+    ]
+    keys = list(lineage_of(rows))
+    assert sorted(set(keys)) == ["a", "b", "c", "d", "gone"]
+    ledger = {
+        "a": call("questions"),
+        "b": call("answers", attempts=3, status="blocked"),
+        "c": call("questions"),
+        "d": call("describe"),
+    }
+    table = costs_table("Kitchen", "kitchen", keys, ledger.get, 2)
+    rows = {row[0]: row[2:] for row in table.rows}
+    assert rows["questions"] == (2, 0, 2, 20, 8, 1.0, 4.0) and rows["answers"][:3] == (1, 1, 3)
+    assert rows["all"] == (4, 1, 6, 40, 16, 2.0, 8.0)
+    assert rows["all, of an annotated moment"] == (2.0, 0.5, 3.0, 20.0, 8.0, 1.0, 4.0)
+    assert "1 calls are not in the ledger any more." in table.notes

@@ -13,7 +13,6 @@ from running import PROJECT
 from verified.__main__ import main
 from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.evaluate import evaluate_files
-from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.submission import read_submission, read_truth, write_submission
 from verified.cli.forms import SUBMISSION
 
@@ -35,7 +34,6 @@ def of_fixture(folder: Path, file: Path) -> tuple[dict, Path, Path]:
 
 
 def printed(capsys, *arguments) -> dict:
-    """The metrics of the TVR evaluator."""
     assert main(["evaluate", *map(str, arguments), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     return {name: found[name] for name in found if name in ("VCMR", "SVMR", "VR") or name.endswith("_by_type")}
@@ -48,19 +46,6 @@ def test_metrics_are_those_of_the_tvr_evaluator(file, tmp_path, capsys):
     if "error" in case["expected"]:
         pytest.skip("the TVR evaluator crashes here; what is done instead has tests of its own")
     assert printed(capsys, truth, submission, *partial) == case["expected"]["metrics"]
-
-
-def test_single_hits_on_the_threshold(tmp_path):
-    case = json.loads((FIXTURES / "eval_08_threshold.json").read_text(encoding="utf-8"))
-    numbers = case["submission"]["video2idx"]
-    truth = Truth(
-        np.array([row["desc_id"] for row in case["ground_truth"]]),
-        np.array([numbers[row["vid_name"]] for row in case["ground_truth"]]),
-        np.array([[row["ts"]] for row in case["ground_truth"]], dtype=float),
-    )
-    lists = Lists.pad([np.array(entry["predictions"], dtype=float) for entry in case["submission"]["VCMR"]])
-    hits = per_query("VCMR", truth, lists)
-    assert np.stack([hits["0.5/r1"], hits["0.7/r1"]], axis=1).tolist() == case["expected"]["per_query_hit"]
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.6])

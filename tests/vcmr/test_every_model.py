@@ -17,12 +17,7 @@ from vcmr_golden import FOLDER
 from verified.annotations.splits import captioned_files
 from verified.benchmark.vcmr.contract import exclusive_end, inclusive_end, inclusive_end_two_clips
 from verified.benchmark.vcmr.data import pool
-from verified.benchmark.vcmr.jobs import (
-    model_code,
-    settings_digest,
-    testing_inputs,
-    training_inputs,
-)
+from verified.benchmark.vcmr.jobs import model_code, settings_digest, testing_inputs, training_inputs
 from verified.benchmark.vcmr.registry import model_class, model_of_file
 from verified.benchmark.vcmr.scoring import max_over_clips, unit
 from verified.config import load, retrieval
