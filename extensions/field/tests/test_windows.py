@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmark.test_evaluate_input import ODD, evaluated, written
+from benchmark.test_compare import ODD, evaluated, written
 from refusals import refused
 
 from verified.__main__ import main

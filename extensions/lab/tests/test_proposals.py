@@ -2,7 +2,7 @@
 
 import csv
 
-from corpus.test_scenes import rendered  # noqa: F401
+from corpus.test_splits import rendered  # noqa: F401
 from refusals import refused
 from whole_corpus import read_folder
 
