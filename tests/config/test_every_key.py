@@ -132,8 +132,9 @@ def others(field: FieldInfo, value: Any) -> Iterator[Any]:
         case str():
             yield from (f"{value}x", "other", "0" * 64, "other.pth", ADDRESS, "1.2.3", "fig", "cog", "coarse")
         case list():
-            yield from ([*value, name] for name in (*_literals(field.annotation), 3, "other", {"movies": 0.9}))
-            yield from (value[:-1], value[::-1], [0.5, 1.0])
+            yield value[:-1]
+            yield from ([*value, name] for name in (*_literals(field.annotation), 3, "other"))
+            yield from (value[::-1], [0.5, 1.0], [*value, {"movies": 0.9}])
         case dict():
             yield from ({}, {**value, "other": 1}, {**value, "other": "other"}, {"xml": {"epochs": 2}})
         case _:
