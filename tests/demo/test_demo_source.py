@@ -42,7 +42,9 @@ def test_the_same_seed_gives_the_same_bytes_in_any_number_of_processes(demo, tmp
     assert contents(render(tmp_path, processes=3)) == contents(demo)
 
 
-def test_cuts_of_the_truth_are_the_jumps_in_the_frames(demo):
+def test_cuts_of_the_truth_are_the_jumps_in_the_frames_and_shares_of_splits_are_kept(demo):
+    splits = Counter({row["video"]: row["split"] for row in read_jsonl(demo / "rendered.jsonl")}.values())
+    assert splits == {"train": 3, "val": 2, "test": 1}
     for row in read_jsonl(demo / "truth.jsonl"):
         frames = np.stack([frame for _, frame in iterate_frames(demo / "videos" / f"{row['video']}.mp4")])
         border = frames[:, :, [0, -1]].mean(axis=(1, 2))  # nothing but background is ever at the border
