@@ -193,8 +193,6 @@ def _name_as_published(file: Path) -> None:
 
 def qwen_vl(folder: Path) -> str:
     """Qwen2_5_VLForConditionalGeneration, as Qwen2.5-VL-7B-Instruct."""
-    import json
-
     import torch
     from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration, Qwen2VLImageProcessorPil
 

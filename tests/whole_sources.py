@@ -48,9 +48,7 @@ def read_all_prompts():
 
 
 def model_files(folder):
-    shutil.copy(
-        PROJECT / "examples" / "mean_pooling.py", folder / "mean_pooling.py"
-    )  # the name that its own tests register it by
+    shutil.copy(PROJECT / "examples" / "mean_pooling.py", folder)  # under the name that its own tests register
     return [["check-model", "mean_pooling.py", "--only", "shapes"]]
 
 

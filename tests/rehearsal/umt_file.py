@@ -30,10 +30,8 @@ def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:
         shape_of[f"{name}.attn.q_bias"] = shape_of[f"{name}.attn.v_bias"] = (wide,)
         shape_of[f"{name}.attn.qkv.weight"] = (3 * wide, wide)
         linear(f"{name}.attn.proj", wide, wide)
-        (
-            linear(f"{name}.mlp.fc1", size.vision_feedforward, wide),
-            linear(f"{name}.mlp.fc2", wide, size.vision_feedforward),
-        )
+        linear(f"{name}.mlp.fc1", size.vision_feedforward, wide)
+        linear(f"{name}.mlp.fc2", wide, size.vision_feedforward)
     norm(f"{vision}.norm", wide), norm("vision_encoder.pool_norm", wide)
     text, width = "text_encoder.embeddings", size.text_width
     for table, rows in (("word", size.vocabulary), ("position", size.text_positions), ("token_type", 2)):
@@ -44,21 +42,15 @@ def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:
         for attention in ("attention", "crossattention")[: 2 if layer >= size.text_layers else 1]:
             crossed = wide if attention == "crossattention" else width
             linear(f"{name}.{attention}.self.query", width, width)
-            (
-                linear(f"{name}.{attention}.self.key", width, crossed),
-                linear(f"{name}.{attention}.self.value", width, crossed),
-            )
-            (
-                linear(f"{name}.{attention}.output.dense", width, width),
-                norm(f"{name}.{attention}.output.LayerNorm", width),
-            )
+            linear(f"{name}.{attention}.self.key", width, crossed)
+            linear(f"{name}.{attention}.self.value", width, crossed)
+            linear(f"{name}.{attention}.output.dense", width, width)
+            norm(f"{name}.{attention}.output.LayerNorm", width)
         linear(f"{name}.intermediate.dense", size.text_feedforward, width)
         linear(f"{name}.output.dense", width, size.text_feedforward), norm(f"{name}.output.LayerNorm", width)
-    (
-        linear("vision_proj", size.embedding, wide),
-        linear("text_proj", size.embedding, width),
-        linear("itm_head", 2, width),
-    )
+    linear("vision_proj", size.embedding, wide)
+    linear("text_proj", size.embedding, width)
+    linear("itm_head", 2, width)
     return shape_of
 
 

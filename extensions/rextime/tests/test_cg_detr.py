@@ -147,32 +147,30 @@ def test_parameters_have_the_names_and_sizes_of_the_authors_at_their_widths():
     with torch.device("meta"):
         model = CGDETR(CGDETRConfig(video_dim=2816, text_dim=512, context_clips=75))
     shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    assert (
-        shapes.items()
-        >= {
-            "input_vid_proj.0.net.1.weight": (256, 2818),
-            "query_embed.weight": (10, 2),
-            "dummy_rep_token": (45, 256),
-            "global_rep_token": (10, 256),
-            "global_rep_pos": (1, 256),
-            "moment_rep_pos": (256,),
-            "sent_rep_token": (256,),
-            "txtproj_encoder.layers.1.activation.weight": (1,),
-            "scls_encoder.layers.0.self_attn.in_proj_weight": (768, 256),
-            "transformer.mcls_encoder.layers.0.norm2.bias": (256,),
-            "transformer.t2v_encoder.layers.1.self_attn.out_proj.weight": (256, 256),
-            "transformer.encoder.layers.2.linear1.weight": (1024, 256),
-            "transformer.decoder.layers.0.ca_qpos_proj.weight": (256, 256),
-            "transformer.decoder.layers.2.cross_attn.out_proj.bias": (256,),
-            "transformer.decoder.layers.2.ca_qpos_sine_proj.weight": (256, 256),
-            "transformer.decoder.query_scale.layers.1.weight": (256, 256),
-            "transformer.decoder.bbox_embed.layers.2.weight": (2, 256),
-            "transformer.decoder.ref_anchor_head.layers.1.weight": (1, 256),
-            "span_embed.layers.2.bias": (2,),
-            "class_embed.weight": (2, 256),
-            "saliency_proj2.bias": (256,),
-        }.items()
-    )
+    named = {
+        "input_vid_proj.0.net.1.weight": (256, 2818),
+        "query_embed.weight": (10, 2),
+        "dummy_rep_token": (45, 256),
+        "global_rep_token": (10, 256),
+        "global_rep_pos": (1, 256),
+        "moment_rep_pos": (256,),
+        "sent_rep_token": (256,),
+        "txtproj_encoder.layers.1.activation.weight": (1,),
+        "scls_encoder.layers.0.self_attn.in_proj_weight": (768, 256),
+        "transformer.mcls_encoder.layers.0.norm2.bias": (256,),
+        "transformer.t2v_encoder.layers.1.self_attn.out_proj.weight": (256, 256),
+        "transformer.encoder.layers.2.linear1.weight": (1024, 256),
+        "transformer.decoder.layers.0.ca_qpos_proj.weight": (256, 256),
+        "transformer.decoder.layers.2.cross_attn.out_proj.bias": (256,),
+        "transformer.decoder.layers.2.ca_qpos_sine_proj.weight": (256, 256),
+        "transformer.decoder.query_scale.layers.1.weight": (256, 256),
+        "transformer.decoder.bbox_embed.layers.2.weight": (2, 256),
+        "transformer.decoder.ref_anchor_head.layers.1.weight": (1, 256),
+        "span_embed.layers.2.bias": (2,),
+        "class_embed.weight": (2, 256),
+        "saliency_proj2.bias": (256,),
+    }
+    assert shapes.items() >= named.items()
     assert "transformer.decoder.layers.1.ca_qpos_proj.weight" not in shapes
     official = {name: torch.empty(shape) for name, shape in shapes.items()}
     official |= {"txt_proj_linear.net.1.bias": torch.empty(256), "txt_position_embed.LayerNorm.bias": torch.empty(256)}

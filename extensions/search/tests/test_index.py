@@ -80,9 +80,8 @@ def test_an_index_of_coarse_captions_alone_rests_on_a_training_on_these(tmp_path
     settings = load(coarse_only(tmp_path, models=["conquer", "hero"], seeds=[3]))
     inputs = index_inputs(settings, SimpleNamespace(dataset="given/mine", indexed="hero"))
     assert inputs["checkpoint"] == "results/given/mine/retrieval/hero/cog/seed-3/checkpoint.safetensors"
-    assert (
-        inputs["text"] == "results/given/mine/features/text-cog.h5" and inputs["queries"] == inputs["annotations"][1:]
-    )
+    assert inputs["text"] == "results/given/mine/features/text-cog.h5"
+    assert inputs["queries"] == inputs["annotations"][1:]
     assert inputs["annotations"][0] == "results/given/mine/annotations/cog/train.jsonl"
 
 
