@@ -445,7 +445,9 @@ def test_each_finding_is_named(lab, capsys, monkeypatch, row):
     for spoil in damage:
         spoil()
     lab("http://127.0.0.1:9", **changes)
+    built = Path("results").exists()
     status, lines = check(capsys, "--offline")
+    assert Path("results").exists() == built, "a check writes nothing"
     named = [line for line in lines if line.startswith(f"{level} ") and all(word in line for word in words)]
     assert len(named) == 1, "\n".join(lines)
     assert status == 1 or level != "problem"

@@ -18,9 +18,9 @@ from verified.config.weights import Weights
 from verified.weights.fetch import fetch_model, size_of
 from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
-from verified.weights.records import Wanted, locate_models, pin_models, source_of
+from verified.weights.records import Wanted, locate_models, pin_models, read_records, source_of
 from verified.weights.umt import fetch_umt
-from verified.weights.wanted import agreement_records, role_records, text_records, video_records
+from verified.weights.wanted import agreement_records, model_records, role_records, text_records, video_records
 
 LARGE = bytes(range(256)) * 400
 FILES = {"config.json": b"{}", "model.safetensors": LARGE, "pytorch_model.bin": LARGE, "README.md": b"x"}
@@ -164,7 +164,10 @@ def test_umt_is_pinned_by_its_first_bytes(hub, weights, tmp_path):
         fetch_umt(other, weights.lock)
 
 
-def test_each_model_has_the_record_of_its_own_revision():
+def test_each_model_has_the_record_of_its_own_revision_or_is_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("reads", "packaged-joint"):
+        Path(folder).mkdir()
     features = {"video_backbone": "o/see", "video_revision": "v", "text_encoder": "o/read", "text_revision": "t"}
     annotations = {"choose_by": "agreement", "joint_encoder": "o/join", "joint_revision": "j"}
     roles = {role: {"engine": "vllm", "model": f"o/{role}"} for role in ("llm", "image_lmm")}
@@ -181,3 +184,5 @@ def test_each_model_has_the_record_of_its_own_revision():
     found += role_records(settings, "llm", "image_lmm")
     names = ("o--see@v", "o--read@t", "o--join@j", "o--image_lmm", "o--llm")
     assert [Path(file).stem for file in found] == [*names]
+    for encoder, files in (("reads", ["reads"]), ("all-MiniLM-L6-v2", []), ("./gone", []), ("packaged-joint", [])):
+        assert model_records(settings, encoder, "") == files and read_records(files) == {}

@@ -1,7 +1,5 @@
 """Files and settings of the ReXTime jobs, by configuration."""
 
-from pathlib import Path
-
 from verified.annotations.export import generation_facts
 from verified.annotations.splits import finest_captions
 from verified.benchmark.vcmr.jobs import CLIPS, SEARCHED, TEXT_ENCODER, search_settings
@@ -223,14 +221,13 @@ def published_tests(settings: Config, model: GroundingModel) -> dict[str, str]:
 
 
 def published_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]:
-    """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``; a text encoder in a folder."""
+    """Weights, features and questions of ``wildcards.published`` and ``wildcards.test``."""
     grounder, test, layout = _section(settings).published[wildcards.published], wildcards.test, Layout(settings)
     released = test.partition(RELEASED)[2]
     written = [f"{folder(settings)}/annotations/{split}.jsonl" for split in tested_splits(_section(settings))]
     video = grounder.video or layout.path(layout.video_features, test.removeprefix("dataset-"))
     questions = [given_file(settings, released)] if released else written
-    encoder = {"encoder": grounder.text_encoder} if Path(grounder.text_encoder).is_dir() else {}
-    return {"checkpoint": grounder.checkpoint, "video": video, "questions": questions, **encoder}
+    return {"checkpoint": grounder.checkpoint, "video": video, "questions": questions}
 
 
 def published_sources(settings: Config, wildcards) -> list[str] | None:
@@ -309,6 +306,6 @@ def card_facts(settings: Config) -> dict:
 
 
 def published_records(settings: Config, model: GroundingModel) -> list[str]:
-    """The record of the text encoder of a model with its authors' weights (`rextime.published`)."""
+    """The record, or the folder, of the text encoder of a model with its authors' weights (`rextime.published`)."""
     grounder = _section(settings).published[model]
     return model_records(settings, grounder.text_encoder, grounder.text_revision)

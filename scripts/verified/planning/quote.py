@@ -18,7 +18,7 @@ from typing import cast
 
 from verified.config import Config
 from verified.config.folders import dataset_folder
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import BudgetSettings, EngineSettings, Generation
 from verified.corpus.inventory import SeenShard, seen_shards
 from verified.errors import InputError
 from verified.lmm.client import Call, Client
@@ -237,7 +237,8 @@ def _count_calls(
     for moments, videos in shards:
         rows = (videos.get(row["video"]) for row in moments)
         sizes.update((video["width"], video["height"]) if video else USUAL_SIZE for video in rows)
-    with _Counting(generation, config.seed, tasks, engines) as session:
+    unlimited = generation.model_copy(update={"budget": BudgetSettings()})  # it takes nothing, and so writes nothing
+    with _Counting(unlimited, config.seed, tasks, engines) as session:
         session.askers = {
             name: Planner(engines[name], session, role, identities, sizes or Counter([USUAL_SIZE]))
             for name, role in roles.items()

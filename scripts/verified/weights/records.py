@@ -44,9 +44,9 @@ def wanted_by_role(role: EngineSettings) -> Wanted | None:
 
 
 def read_records(paths: Iterable[str | Path]) -> dict[Wanted, dict]:
-    """Records by model. Raises InputError for a record whose folder does not exist."""
+    """Records by model; folders of models have none. Raises InputError for a record whose folder does not exist."""
     records = {}
-    for path in paths:
+    for path in (path for path in paths if not Path(path).is_dir()):
         record = read_json(path)
         if not Path(record["folder"]).is_dir():
             raise InputError(

@@ -1,4 +1,4 @@
-"""Paths of the records of models of the hub that a configuration names."""
+"""Files behind the models that a configuration names: records of those of the hub, and folders."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from verified.config import Config
 from verified.config.folders import home
-from verified.weights.records import Wanted, is_from_hub, wanted_by_role
+from verified.weights.records import BUILT_IN, Wanted, is_from_hub, wanted_by_role
 
 
 def initial_weights(settings: Config, model: str) -> str:
@@ -59,8 +59,10 @@ def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
 
 
 def model_records(settings: Config, name: str, revision: str) -> list[str]:
-    """The record of a hub model as a list; empty if the model is built in or a folder."""
-    return [record_file(settings, Wanted(name, revision))] if is_from_hub(name) else []
+    """The record of a hub model as a list, or the model itself if it is a folder; empty if it is built in."""
+    if is_from_hub(name):
+        return [record_file(settings, Wanted(name, revision))]
+    return [name] if name not in BUILT_IN and Path(name).is_dir() else []
 
 
 def umt_stem(settings: Config) -> str:

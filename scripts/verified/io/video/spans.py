@@ -56,7 +56,7 @@ class _Span:
             )
             return int(inside or only)
         horizon = timed.until - TOLERANCE
-        if last and self.fill and self.times[0] < horizon:
+        if last and self.fill:
             horizon = math.inf
         return bisect.bisect_left(self.times, horizon, len(self.frames)) - len(self.frames)
 
