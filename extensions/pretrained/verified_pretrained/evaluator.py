@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, softplus
 
-from verified.demo.full_captions import DYNAMIC, STATIC, Description, describe, perturb, word
+from verified.demo.full_captions import Description, describe, word
 from verified.demo.render import draw_actors, draw_stage, finish
 from verified.demo.scenes import Event, draw_event, facts
 from verified.evaluator.checkpoint import FORM, TABLE, WORDS
@@ -32,6 +32,7 @@ from verified.nn.checkpoint import load_tensors, save
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
 from verified.runtime.seeds import derive_seed
+from verified_pretrained.perturbed import DYNAMIC, STATIC, perturb
 
 PRESENCE_WEIGHT = 0.1
 
