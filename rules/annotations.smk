@@ -1,10 +1,10 @@
 from verified.annotations.export import generation_facts
+from verified.annotations.selection import CHOICE
 from verified.annotations.splits import annotation_files, annotation_splits
 from verified.export.facts import card_facts
 from verified.weights.wanted import agreement_records
 
 AGREEMENT = ["results/{dataset}/annotations/agreement.jsonl"] if settings.annotations.choose_by == "agreement" else []
-CHOICE = ("best", "choose_by", "min_quantile", "min_score", "otherwise")
 
 
 rule measure_agreement:
@@ -27,10 +27,8 @@ rule measure_agreement:
         **needs(4000, minutes=240),
     params:
         code=code_of("annotations/measure_agreement.py"),
-        sentence_encoder=settings.generation.sentence_encoder,
-        revision=settings.generation.sentence_revision,
-        joint_encoder=settings.annotations.joint_encoder,
-        joint_revision=settings.annotations.joint_revision,
+        sentences=settings.generation.sentence_model,
+        joint=settings.annotations.joint_model,
         threads=settings.generation.threads,
     script:
         "../scripts/annotations/measure_agreement.py"

@@ -21,7 +21,7 @@ rule write_perturbations:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["perturbations"]),
-        sentence_encoder=[settings.generation.sentence_encoder, settings.generation.sentence_revision],
+        sentences=settings.generation.sentence_model,
         shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/perturbations/{shard}.counts.json"),
         seed=settings.seed,

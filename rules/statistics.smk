@@ -39,8 +39,7 @@ rule embed_captions:
         **needs(2000, minutes=120),
     params:
         code=code_of("statistics/embed_captions.py"),
-        sentence_encoder=settings.generation.sentence_encoder,
-        revision=settings.generation.sentence_revision,
+        sentences=settings.generation.sentence_model,
         threads=settings.statistics.threads,
     script:
         "../scripts/statistics/embed_captions.py"

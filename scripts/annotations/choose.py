@@ -16,8 +16,8 @@ with job(snakemake) as log:
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, reasons = annotate(split, groups)
     scores = [row["fig_desc_score"] for row in highest]
-    least = smallest_score(scores, settings.min_score, settings.min_quantile)
-    highest, left_out, counts = select(highest, groups, least, settings.best, settings.otherwise)
+    least = smallest_score(scores, settings)
+    highest, left_out, counts = select(highest, groups, least, settings)
     write_json(outputs.selection, {"min_score": least, "counts": counts, "left_out": left_out})
     write_fig(outputs.fig, highest)
     write_fig(outputs.lowest, (row for row in lowest if row["desc_id"] not in left_out))

@@ -12,8 +12,8 @@ with job(snakemake, snakemake.params.threads):
 
     inputs, settings = snakemake.input, snakemake.params
     scores = [row for path in inputs.scores for row in read_jsonl(path, SCORE_KEYS)]
-    sentences, _ = source_of(settings.sentence_encoder, settings.revision, inputs.weights)
-    joint, _ = source_of(settings.joint_encoder, settings.joint_revision, inputs.weights)
+    sentences, _ = source_of(*settings.sentences, inputs.weights)
+    joint, _ = source_of(*settings.joint, inputs.weights)
     encoder = load_joint(joint)
     with KeyframeTars(inputs.keyframes) as keyframes:
         frames = frame_vectors(keyframes, encoder)

@@ -13,7 +13,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.weights.records import locate_models, source_of
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
-    encoder, _ = source_of(*snakemake.params.sentence_encoder, snakemake.input.weights)
+    encoder, _ = source_of(*snakemake.params.sentences, snakemake.input.weights)
     moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
     with Session(generation, snakemake.params.seed, TASKS) as session:
         rows = perturb(moments, session, encoder, snakemake.params.threads)

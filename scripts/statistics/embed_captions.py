@@ -9,8 +9,8 @@ with job(snakemake, snakemake.params.threads):
     from verified.weights.records import source_of
 
     rows = read_splits(snakemake.input.annotations)
-    sentence_encoder = snakemake.params.sentence_encoder
-    source, _ = source_of(sentence_encoder, snakemake.params.revision, snakemake.input.weights)
+    encoder, revision = snakemake.params.sentences
+    source, _ = source_of(encoder, revision, snakemake.input.weights)
     lists = [texts for key in KINDS for texts in caption_lists(rows, key).values()]
     texts, vectors = encode_lists(lists, source, snakemake.params.threads)
-    write_embeddings(snakemake.output[0], texts, vectors, sentence_encoder, weights_digest(source))
+    write_embeddings(snakemake.output[0], texts, vectors, encoder, weights_digest(source))

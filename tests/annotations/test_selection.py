@@ -12,7 +12,7 @@ from verified.annotations.lint import lint
 from verified.annotations.selection import annotate, candidates_by_moment, choose, choose_by, select, smallest_score
 from verified.annotations.splits import annotation_files, annotation_splits, missing_splits
 from verified.config import load
-from verified.config.annotations import Lint
+from verified.config.annotations import Annotations, Lint
 from verified.io.fig import write_fig
 
 MOMENT = moment_row(7)
@@ -77,7 +77,7 @@ GROUPS = candidates_by_moment(
 
 def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_path):
     rows, _, _ = annotate(MOMENTS, GROUPS)
-    given, left_out, counts = select(rows, GROUPS, 9.0, otherwise="coarse")
+    given, left_out, counts = select(rows, GROUPS, 9.0, Annotations(otherwise="coarse"))
     assert len(given) == 8 and not left_out and counts == {"below-min-score": 6, "fell-back": 6, "kept": 2}
     assert (given[0]["fig_desc"], given[0]["fig_desc_type"]) == ("c 1", "coarse")
     write_fig(tmp_path / "test.jsonl", given)
@@ -85,26 +85,30 @@ def test_the_coarse_caption_takes_the_place_of_one_that_is_not_good_enough(tmp_p
 
 
 def test_the_smallest_score_is_a_quantile_or_lies_among_the_scores():
+    def least_of(scores, **limits):
+        return smallest_score(scores, Annotations(**limits))
+
     scores = [float(score) for score in range(-20, 0)]
-    least = smallest_score(scores, min_quantile=0.1)
+    least = least_of(scores, min_quantile=0.1)
     assert sum(score < least for score in scores) == 2
-    assert smallest_score(scores, -3.0, 0.1) == -3.0 and smallest_score(scores, -19.0, 0.1) == -18.0
-    assert smallest_score([1.0, 1.0], min_quantile=0.9) == 1.0  # equal scores are kept together
-    assert smallest_score([], 0.5) == 0.5 and smallest_score(scores) is None
+    assert [least_of(scores, min_score=limit, min_quantile=0.1) for limit in (-3.0, -19.0)] == [-3.0, -18.0]
+    assert least_of([1.0, 1.0], min_quantile=0.9) == 1.0  # equal scores are kept together
+    assert least_of([], min_score=0.5) == 0.5 and least_of(scores) is None
     with refused("0.5", "-20", "-1", "annotations.min_quantile", remedy=True):
-        smallest_score(scores, 0.5)
+        least_of(scores, min_score=0.5)
 
 
 def test_several_captions_a_moment_are_the_next_best_that_say_something_else():
     rows, _, _ = annotate(MOMENTS[:2], GROUPS)
-    first = select(rows, GROUPS, None, best=3)[0][0]
+    first = select(rows, GROUPS, None, Annotations(best=3))[0][0]
     assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
-    least = select(rows, GROUPS, 3.0, best=6)[0][0]
+    least = select(rows, GROUPS, 3.0, Annotations(best=6))[0][0]
     assert [entry["fig_desc_score"] for entry in least["further"]] == [3.0]
     turned = {ident: [{**entry, "choice": -entry["choice"]} for entry in of] for ident, of in GROUPS.items()}
-    [row] = select(annotate(MOMENTS[:1], turned)[0], turned, 1.0, best=3)[0]
+    [row] = select(annotate(MOMENTS[:1], turned)[0], turned, 1.0, Annotations(best=3))[0]
     assert [entry["fig_desc"] for entry in row["further"]] == ["dynamics 0 of 1", "statics 1 of 1"]
-    edited = select(rows, GROUPS, None, 2, decide=lambda row, *_: ({**row, "fig_desc": "by hand"}, "edited"))[0][0]
+    two = Annotations(best=2)
+    edited = select(rows, GROUPS, None, two, lambda row, *_: ({**row, "fig_desc": "by hand"}, "edited"))[0][0]
     assert [entry["fig_desc"] for entry in edited["further"]] == ["statics 2 of 1"]
 
 

@@ -18,12 +18,11 @@ with job(snakemake) as log:
     split = [moment for moment in moments if moment["split"] == snakemake.wildcards.split]
     highest, lowest, _ = annotate(split, groups)
     scores = [row["fig_desc_score"] for row in highest]
-    limits = [smallest_score(scores, settings.min_score, settings.min_quantile)]
+    limits = [smallest_score(scores, settings)]
     limits += [precision_threshold(review["judged"], precision)] if precision else []
     least = max((limit for limit in limits if limit is not None), default=None)
     outcomes = {int(moment): outcome for moment, outcome in review["outcomes"].items()}
-    limited = least, settings.best, settings.otherwise
-    highest, left_out, counts = select_reviewed(highest, groups, outcomes, *limited)
+    highest, left_out, counts = select_reviewed(highest, groups, outcomes, least, settings)
     drawn = drawn_rows(moment for moment in review["drawn"] if moment["split"] == snakemake.wildcards.split)
     counts.update({"drawn": len(drawn), "added": len(drawn)} if drawn else {})
     write_json(outputs.selection, {"min_score": least, "counts": counts, "left_out": left_out})

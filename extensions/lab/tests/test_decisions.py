@@ -8,7 +8,7 @@ from small_review import decision_row
 from verified.annotations.export import count
 from verified.annotations.selection import annotate, candidates_by_moment
 from verified.config import load
-from verified.config.annotations import Lint
+from verified.config.annotations import Annotations, Lint
 from verified.export.collection import collect
 from verified.io.fig import read_fig, write_fig
 from verified.planning.stages import supplied
@@ -85,7 +85,7 @@ def test_decisions_are_in_the_annotations_with_reviewer_and_time(tmp_path):
         decision(3, "edit", text="a better one"),
         decision(4, "reject", reason="wrong"),
     )
-    given, left_out, counts = select_reviewed(rows, GROUPS, found["outcomes"], 8.0)
+    given, left_out, counts = select_reviewed(rows, GROUPS, found["outcomes"], 8.0, Annotations())
     by_id = {row["desc_id"]: row for row in given}
     review = {"decision": "accept", "reviewers": ["ann"], "when": "2026-01-01T00:00:00Z"}
     assert by_id[1]["review"] == review and by_id[1]["fig_desc"] == "dynamics 2 of 1"  # below 8, and still there
@@ -103,7 +103,7 @@ def test_decisions_are_in_the_annotations_with_reviewer_and_time(tmp_path):
         "kept": 3,
     }
     as_coarse = found_of(decision(7, "edit", text="C 7."))["outcomes"]
-    assert select_reviewed(rows[6:7], GROUPS, as_coarse, None)[0][0]["fig_desc_type"] == "coarse"
+    assert select_reviewed(rows[6:7], GROUPS, as_coarse, None, Annotations())[0][0]["fig_desc_type"] == "coarse"
     types = {row["desc_id"]: row["fig_desc_type"] for row in given}
     counted = count(MOMENTS, GROUPS, ["test"], types, left_out)
     assert counted["annotated"] == 6 and counted["without"] == {"below-min-score": 1, "rejected": 1}
@@ -129,7 +129,7 @@ def test_times_change_by_the_median_where_most_who_share_the_outcome_corrected_t
     found = found_of(one, two, decision(1, "accept", "eve"), decision(2, "accept", time=[0, 1]), *two_more)
     assert found["outcomes"][1]["time"] == [0.75, 3.25] and "time" not in found["outcomes"][2]
     assert found["conflicts"] == [2]
-    given, _, counts = select_reviewed(rows, GROUPS, found["outcomes"], None)
+    given, _, counts = select_reviewed(rows, GROUPS, found["outcomes"], None, Annotations())
     assert given[0]["time"] == [0.75, 3.25] and given[0]["review"]["time_before"] == [0.5, 2.5]
     assert counts["retimed"] == 1 and counts["accepted"] == 2 and given[1]["time"] == [0.5, 2.5]
     assert [row["time"] for row in with_times(rows, found["outcomes"])][:2] == [[0.75, 3.25], [0.5, 2.5]]
@@ -197,7 +197,7 @@ def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict
     people = [decision(1, what, name, **more) for name, (what, more) in zip(("ann", "bob", "eve", "jim"), decided)]
     people = people[::-1] if backwards else people
     found = found_of(*people)
-    written = select_reviewed(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None)[0]
+    written = select_reviewed(annotate(MOMENTS, GROUPS)[0][:1], GROUPS, found["outcomes"], None, Annotations())[0]
     assert [(row["time"], row["fig_desc"]) for row in written] == rows
     assert found["conflicts"] == ([1] if conflict else [])
     if not conflict:
@@ -207,7 +207,7 @@ def test_votes_on_span_and_caption_are_merged_separately(decided, rows, conflict
 def test_further_captions_do_not_repeat_the_one_that_a_reviewer_replaced():
     rows, _, _ = annotate(MOMENTS[:2], GROUPS)
     found = found_of(decision(2, "choose", instead=other(2)))
-    first, second = select_reviewed(rows, GROUPS, found["outcomes"], None, best=3)[0]
+    first, second = select_reviewed(rows, GROUPS, found["outcomes"], None, Annotations(best=3))[0]
     assert [entry["fig_desc"] for entry in first["further"]] == ["statics 2 of 1", "dynamics 1 of 1"]
     assert [entry["fig_desc"] for entry in second["further"]] == ["statics 2 of 2", "dynamics 1 of 2"]
 

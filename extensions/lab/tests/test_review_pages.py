@@ -9,7 +9,7 @@ from small_review import COUNT, GROUPS, MOMENTS, SCORES, build_pages
 
 from verified.annotations.lint import caption_findings
 from verified.annotations.selection import annotate, candidates_by_moment
-from verified.config.annotations import Lint
+from verified.config.annotations import Annotations, Lint
 from verified.io.jsonl import read_jsonl
 from verified_lab.review.adjudicate import adjudicate
 from verified_lab.review.apply import select_reviewed
@@ -120,7 +120,7 @@ def test_a_page_is_worked_through_by_keyboard_left_and_gone_on_with(pages, tmp_p
     assert found["flags"] == [5] and rows[4]["reason"] == "too dark"
     assert [row["state"] for row in found["decisions"]][3] == "withdrawn"
     annotations, _, _ = annotate(MOMENTS, GROUPS)
-    given, _, counts = select_reviewed(annotations, GROUPS, found["outcomes"], None)
+    given, _, counts = select_reviewed(annotations, GROUPS, found["outcomes"], None, Annotations())
     assert counts == {"accepted": 1, "chosen": 1, "edited": 1, "kept": 3}
     assert given[2]["review"]["reviewers"] == ["Ann Ä."]
 
@@ -242,7 +242,7 @@ def test_times_are_edited_and_moments_drawn_on_the_player(pages, tmp_path):
     assert all(row["version"] == 2 for row in rows) and rows[0]["time"] == [0.5, 1.7]
     found = adjudicate(read_decisions([file]), MOMENTS, GROUPS)
     annotations, _, _ = annotate(MOMENTS, GROUPS)
-    given = select_reviewed(annotations, GROUPS, found["outcomes"], None)[0]
+    given = select_reviewed(annotations, GROUPS, found["outcomes"], None, Annotations())[0]
     assert (given[0]["time"], given[0]["fig_desc"]) == ([0.5, 1.7], "<b>dynamics</b> of 1")
     assert [(moment["time"], moment["text"]) for moment in found["drawn"]] == [([2, 3], "it waits")]
 

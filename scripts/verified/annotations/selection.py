@@ -15,12 +15,15 @@ counted. An extension can decide by more than the score (`select`).
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from verified.config.annotations import Annotations
 from verified.errors import InputError
 from verified.io.fig import COARSE, COG_KEYS, TYPES
 from verified.io.jsonl import finite, read_jsonl
 from verified.lmm.refusal import same
 from verified.runtime.seeds import generator
 
+CHOICE = ("best", "choose_by", "min_quantile", "min_score", "otherwise")
+"""The settings of annotations that this module reads."""
 SCORE_KEYS = ("desc_id", "type", "candidate", "caption", "lineage", "score")
 NO_CANDIDATE = "no-scored-candidate"
 NO_FINITE_SCORE = "no-finite-score"
@@ -148,22 +151,20 @@ def coarse_row(moment: Mapping) -> dict:
 REJECTED, BELOW = "rejected", "below-min-score"
 
 
-def smallest_score(
-    scores: Iterable[float], min_score: float | None = None, min_quantile: float | None = None
-) -> float | None:
+def smallest_score(scores: Iterable[float], settings: Annotations) -> float | None:
     """The smallest score allowed: the higher of the two limits; None: any.
 
     `scores` are those of a split's captions. `min_quantile` is the share of `scores` below the limit. Raises InputError
     for a `min_score` that no caption reaches: it is then on another scale.
     """
-    listed = sorted(scores)
-    if min_score is not None and listed and min_score > listed[-1]:
+    listed, limit = sorted(scores), settings.min_score
+    if limit is not None and listed and limit > listed[-1]:
         raise InputError(
-            f"annotations.min_score = {min_score:g} is above every confidence, {listed[0]:.3g} to {listed[-1]:.3g}",
+            f"annotations.min_score = {limit:g} is above every confidence, {listed[0]:.3g} to {listed[-1]:.3g}",
             remedy="lower it, or set annotations.min_quantile, which asks for a share of the captions",
         )
-    least = [] if min_score is None else [min_score]
-    least += [listed[int(min_quantile * len(listed))]] if min_quantile and listed else []
+    least = [] if limit is None else [limit]
+    least += [listed[int(settings.min_quantile * len(listed))]] if settings.min_quantile and listed else []
     return max(least, default=None)
 
 
@@ -176,8 +177,7 @@ def select(
     rows: Iterable[dict],
     groups: Mapping[int, list[dict]],
     least: float | None,
-    best: int = 1,
-    otherwise: str = "leave-out",
+    settings: Annotations,
     decide: Callable[[dict, list[dict], float | None], tuple[dict, str]] = by_score,
 ) -> tuple[list[dict], dict[int, str], Counter]:
     """FIG rows to write, reasons of moments without one (by desc_id), and counts of decisions.
@@ -192,13 +192,13 @@ def select(
         new, decision = decide(row, group, least)
         counts[decision] += 1
         if decision in (REJECTED, BELOW):
-            counts["left-out" if otherwise == "leave-out" else "fell-back"] += 1
-            if otherwise == "leave-out":
+            counts["left-out" if settings.otherwise == "leave-out" else "fell-back"] += 1
+            if settings.otherwise == "leave-out":
                 omitted[row["desc_id"]] = decision
                 continue
             new = {**new, "fig_desc": row["cog_desc"], "fig_desc_type": COARSE}
-        elif best > 1:
-            new = {**new, "further": _extra_captions(new, row, group, least, best - 1)}
+        elif settings.best > 1:
+            new = {**new, "further": _extra_captions(new, row, group, least, settings.best - 1)}
         selected.append(new)
     return selected, omitted, counts
 

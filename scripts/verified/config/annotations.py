@@ -89,6 +89,11 @@ class Annotations(Section):
     """A moment whose caption is refused or too low is omitted, or gets the coarse caption."""
     lint: Lint = Lint()
 
+    @property
+    def joint_model(self) -> tuple[str, str]:
+        """Name and revision of the joint encoder."""
+        return self.joint_encoder, self.joint_revision
+
     @field_validator("joint_encoder")
     @classmethod
     def reads_sentences(cls, name: str) -> str:

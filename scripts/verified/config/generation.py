@@ -278,6 +278,11 @@ class Generation(Section):
     budget: Annotated[BudgetSettings, RECORD] = BudgetSettings()
 
     @property
+    def sentence_model(self) -> tuple[str, str]:
+        """Name and revision of the sentence encoder."""
+        return self.sentence_encoder, self.sentence_revision
+
+    @property
     def clip_threads(self) -> int:
         """Threads in which a job decodes clips ahead of the video LMM: 0 unless a GPU would wait for them.
 

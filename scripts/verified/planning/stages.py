@@ -146,8 +146,7 @@ def _ask_perturbations(_name: str, _settings: Config, shards: Sequence[Shard], s
 
 
 def _sentence_model(settings: Config) -> Iterator[tuple[str, str, str]]:
-    generation = settings.generation
-    yield generation.sentence_encoder, generation.sentence_revision, "generation.sentence_encoder"
+    yield *settings.generation.sentence_model, "generation.sentence_encoder"
 
 
 # Evaluator.
@@ -197,7 +196,7 @@ def _choice_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Find
 def _joint_model(settings: Config) -> Iterator[tuple[str, str, str]]:
     annotations = settings.annotations
     if annotations.choose_by == "agreement":
-        yield annotations.joint_encoder, annotations.joint_revision, "annotations.joint_encoder"
+        yield *annotations.joint_model, "annotations.joint_encoder"
 
 
 def _statement_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:

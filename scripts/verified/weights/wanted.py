@@ -29,7 +29,7 @@ def role_records(settings: Config, *roles: str) -> list[str]:
 
 def sentence_records(settings: Config) -> list[str]:
     """The record of the sentence encoder."""
-    return model_records(settings, settings.generation.sentence_encoder, settings.generation.sentence_revision)
+    return model_records(settings, *settings.generation.sentence_model)
 
 
 def video_records(settings: Config) -> list[str]:
@@ -44,8 +44,7 @@ def text_records(settings: Config) -> list[str]:
 
 def agreement_records(settings: Config) -> list[str]:
     """The records of the sentence encoder and of the joint encoder that agreement compares candidates by."""
-    joint = model_records(settings, settings.annotations.joint_encoder, settings.annotations.joint_revision)
-    return sorted({*sentence_records(settings), *joint})
+    return sorted({*sentence_records(settings), *model_records(settings, *settings.annotations.joint_model)})
 
 
 def retrieval_records(settings: Config) -> Callable[[object], list[str]]:

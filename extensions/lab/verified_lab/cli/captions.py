@@ -63,7 +63,7 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
         from verified.features.encoders import load_joint
 
         frame_metrics = FrameMetrics(judged, videos, load_joint(arguments.encoder))
-        scores |= {COSINE: frame_metrics.cosines(), AGREEMENT: frame_metrics.agreements(Generation().sentence_encoder)}
+        scores |= {COSINE: frame_metrics.cosines(), AGREEMENT: frame_metrics.agreements(Generation().sentence_model[0])}
     for named in arguments.scores:
         name, separator, path = named.partition("=")
         if not separator or not name or name in scores:

@@ -8,7 +8,7 @@ from functools import partial
 
 from verified.annotations.lint import caption_findings
 from verified.annotations.selection import REJECTED, by_score, select
-from verified.config.annotations import Lint
+from verified.config.annotations import Annotations, Lint
 from verified.errors import InputError
 from verified.io.characters import LONGEST_CAPTION
 from verified.io.fig import COARSE
@@ -81,13 +81,12 @@ def select_reviewed(
     groups: Mapping[int, list[dict]],
     outcomes: Mapping[int, Mapping],
     least: float | None,
-    best: int = 1,
-    otherwise: str = "leave-out",
+    settings: Annotations,
 ) -> tuple[list[dict], dict[int, str], Counter]:
     """The result of `annotations.selection.select` with the `outcomes` of `adjudicate`. Counts are also accepted,
     chosen, edited, rejected and retimed: moments whose times people corrected.
     """
-    selected, omitted, counts = select(rows, groups, least, best, otherwise, partial(_decide, outcomes))
+    selected, omitted, counts = select(rows, groups, least, settings, partial(_decide, outcomes))
     counts.update("retimed" for row in rows if "time" in outcomes.get(row["desc_id"], {}))
     return selected, omitted, counts
 
