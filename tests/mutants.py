@@ -90,6 +90,14 @@ def found(change: Callable[[Spans, Tensor], Spans]) -> Mutation:
     return attributes
 
 
+def long_starts_early(base: Model) -> dict:
+    def label(*moment):
+        first, last = base.label(*moment)
+        return max(first - (last - first > 3), 0), last
+
+    return {"label": staticmethod(label)}
+
+
 def labelled(column: int, by: int) -> Mutation:
     """One end of each label `by` clips later."""
 
@@ -231,6 +239,7 @@ BROKEN = [
             logits(lambda spans: spans._replace(start=spans.end, end=spans.start))),
     Variant("labels start one clip early", "reloclnet", "labels", labelled(0, -1)),
     Variant("labels end one clip late", "squidnet", "round_trip", labelled(1, 1)),
+    Variant("starts of long moments are one clip early", "squidnet", "round_trip", long_starts_early, "too early"),
     Variant("a lower score weighs more", "example", "weights",
             method("video_weights", lambda base: lambda self, scores: torch.exp(-scores)), "a lower score weighs more"),
     Variant("query vectors are rounded to float16", "reloclnet", "precision", rounded_queries),

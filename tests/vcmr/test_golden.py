@@ -251,6 +251,8 @@ def test_a_published_checkpoint_becomes_ours(name, prefix, published, tmp_path):
     golden = type(model).from_official(Golden(GOLDEN[name][0]).weights)
     assert all(torch.equal(value, golden[key]) for key, value in model.state_dict().items())
     assert (target.parent / "log.jsonl").read_text() == ""
+    with refused(f"not a checkpoint of {name}"):
+        import_checkpoint(name, published(name, prefix), target, {**GOLDEN[name][1], "hidden": 48})
 
 
 def test_the_page_makes_a_checkpoint_of_the_authors_code(published, tmp_path, monkeypatch):
