@@ -41,12 +41,26 @@ def test_match_logits_of_pairs_with_chosen_memory(four_frames, io):
     torch.testing.assert_close(confidence(logits)["z1"], io["match_logits"][videos, texts, 1], **CLOSE)
 
 
-def test_contrastive_losses(four_frames, io):
+def test_contrastive_losses_and_gradients(four_frames, io):
+    """The fixture's gradients belong to UMT's soft targets for repeated ids; the network under them is the same."""
+    four_frames.zero_grad()
     _, videos = four_frames.encode_video(io["pixels"])
     _, texts = four_frames.encode_text(io["input_ids"][:5], io["attention_mask"][:5])
     sims = similarity(videos, texts)
     unique = contrastive_loss(sims, [], four_frames.temperature, "none")
     torch.testing.assert_close(unique, io["vtc_loss_unique"], **CLOSE)
+    logits = sims / four_frames.temperature
+    same = (io["idx"][:, None] == io["idx"][None, :]).float()
+    target = same / same.sum(dim=1, keepdim=True)
+    forward = -(target * logits.log_softmax(dim=1)).sum(dim=1).mean()
+    backward = -(target * logits.T.log_softmax(dim=1)).sum(dim=1).mean()
+    loss = (forward + backward) / 2
+    torch.testing.assert_close(loss, io["vtc_loss_idx"], **CLOSE)
+    loss.backward()
+    torch.testing.assert_close(
+        four_frames.video_projection.weight.grad, io["grad_vtc_idx__vision_proj.weight"], **CLOSE
+    )
+    torch.testing.assert_close(four_frames.temperature.grad, io["grad_vtc_idx__temp"], atol=1e-4, rtol=1e-5)
 
 
 def test_weights_of_trivial_negatives(io):
