@@ -105,7 +105,7 @@ def test_an_answer_is_cut_by_its_finish_reason_or_at_its_limit(finish, written, 
 @pytest.mark.parametrize(
     ("scripted", "status", "reason", "sent"),
     [
-        (refusal(503), "error", "status-503", 4),
+        (refusal(529), "error", "status-529", 4),
         (refusal(429), "error", "rate-limit", 4),
         (Scripted(200, b"<html>Bad gateway</html>", (("Content-Type", "text/html"),)), "error", "garbage", 4),
         (Scripted(200, completion(GOOD).body[:60], JSON), "error", "garbage", 4),
