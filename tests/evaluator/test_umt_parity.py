@@ -25,6 +25,12 @@ def test_vision(request, io, model, pixels, frames, tokens, pooled):
     torch.testing.assert_close(seen, (io[tokens], io[pooled]), **CLOSE)
 
 
+def test_stochastic_depth_scales_the_branches_that_stay(four_frames):
+    torch.manual_seed(3)
+    branches = four_frames.vision.train()._drop(torch.ones(50, 2, 1), 0.2)
+    assert set(branches.flatten().tolist()) == {0.0, 1.25}
+
+
 def test_text(four_frames, io):
     states = four_frames.text(io["input_ids"], io["attention_mask"])
     torch.testing.assert_close(states, io["text_embeds"], **CLOSE)
