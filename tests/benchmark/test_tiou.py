@@ -127,5 +127,8 @@ def test_auroc_interval_holds_the_value_and_draws_whole_units():
     area, low, high = auroc_interval(scores, positive, np.arange(600), 300, 1)
     assert low < area < high
     assert area == pytest.approx(norm.cdf(1 / np.sqrt(2)), abs=0.05)
+    falls, rises = area / (2 - area) - area**2, 2 * area**2 / (1 + area) - area**2  # Hanley and McNeil's error
+    spread = np.sqrt((area * (1 - area) + (positive.sum() - 1) * falls + ((~positive).sum() - 1) * rises) / 300**2)
+    assert high - low == pytest.approx(2 * norm.ppf(0.975) * spread, rel=0.1)
     copies = [np.repeat(each, 5) for each in (scores, positive, np.arange(600))]
     assert auroc_interval(*copies, 300, 1) == pytest.approx((area, low, high))
