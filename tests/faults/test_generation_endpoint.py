@@ -196,12 +196,12 @@ def test_fields_that_a_model_does_not_take_are_learned_once(tmp_path):
     ],
 )
 def test_a_job_without_any_answer_stops_and_goes_on_once_there_are_some(tmp_path, script, parts):
-    def values(url):
+    def values(url, ledger):
         role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_slots": 1, "retries": 0}
-        return Generation(llm=role, ledger=str(tmp_path / "ledger"), prompts=str(PROJECT / "config" / "prompts"))
+        return Generation(llm=role, ledger=str(tmp_path / ledger), prompts=str(PROJECT / "config" / "prompts"))
 
-    def ask_all(url):
-        with Session(values(url), 1, [POSITIVES]) as session:
+    def ask_all(url, ledger="ledger"):
+        with Session(values(url, ledger), 1, [POSITIVES]) as session:
             slots = [{"caption": f"a dog runs {number}", "count": "3"} for number in range(20)]
             return session.ask(POSITIVES, (session.call(POSITIVES, each, 3) for each in slots), len(slots))
 
@@ -209,6 +209,8 @@ def test_a_job_without_any_answer_stops_and_goes_on_once_there_are_some(tmp_path
         ask_all(served.url)
     assert all(part in f"{stopped.value}" for part in parts) and "generation.llm" in stopped.value.remedy
     assert "refuses" not in parts[0] or len(served.bodies) < 12
+    with endpoint(lambda number, body: completion(None, "SAFETY") if number == 1 else refusal(400)) as served:
+        assert len(ask_all(served.url, "another")) == 20, "a blocked answer is an answer"
     with endpoint() as served:
         assert {outcome.status for outcome in ask_all(served.url)} == {"ok"}
         assert len(served.bodies) == 20

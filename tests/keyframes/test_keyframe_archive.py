@@ -191,6 +191,8 @@ def test_threshold_is_the_lowest_that_leaves_few_enough_segments(scores, segment
     assert find_cuts(times, inner, segmented.threshold, 0.6) == segmented.cuts
     assert find_cuts([0.0, 1.0], [0.0, 27.0], 27.0, 0.6) == [1.0], "a score that reaches the threshold is a cut"
     assert find_cuts([0.0, 0.5, 1.5], [0.0, 40.0, 40.0], 27.0, 0.5) == [0.5, 1.5], "as long as the shortest"
+    quick = [30.0 * (number in (8, 11, 14, 17)) for number in range(32)]
+    assert find_cuts([number / 8 for number in range(32)], quick, 27.0, 0.6) == [1.0, 17 / 8], "the last of quick cuts"
     for lower in [27.0, *(np.nextafter(score, np.inf) for score in set(inner) if score >= 27.0)]:
         if lower < segmented.threshold:
             assert len(find_cuts(times, inner, lower, 0.6)) >= segments
