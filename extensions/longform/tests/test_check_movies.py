@@ -12,6 +12,7 @@ from sounds import tone
 
 from verified.__main__ import main
 from verified.config import read
+from verified_longform.config import MAD_ENCODER, Longform
 from verified_longform.preflight import feature_findings
 
 HEADER = "movie,track,described,transcript,subtitles,split\n"
@@ -51,6 +52,16 @@ def check(tmp_path, monkeypatch, capsys):
 
 
 DESCRIBED = {"kind": "described", "manifest": "m.csv", "videos": "films"}
+
+
+@pytest.mark.parametrize(("more", "encoder"), [((), "packaged-joint"), (("mad",), MAD_ENCODER)])
+def test_own_movies_alone_have_the_packaged_encoder(more, encoder, tmp_path):
+    """Any published ones beside them are encoded as MAD's are."""
+    sources = {"mine": DESCRIBED, "mad": {"kind": "mad", "annotations": {"test": "t.json"}, "videos": "mad"}}
+    sets = {name: {"title": name, "source": sources[name]} for name in ("mine", *more)}
+    section = {"datasets": sets, "models": ["zero-shot"]}
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump({"name": "own", "longform": section}))
+    assert read(tmp_path / "c.yaml").section(Longform).encoder == encoder
 
 
 def test_a_movie_without_a_file_or_a_video_is_a_note_and_all_of_them_a_problem(check, tmp_path):
