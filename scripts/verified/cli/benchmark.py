@@ -1,6 +1,7 @@
 """Benchmark: score and compare runs and submissions, try models, and import published weights."""
 
 import argparse
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -185,7 +186,7 @@ def import_model(arguments: argparse.Namespace) -> None:
     from verified.runtime.checksums import write_built_checksums
 
     options = dict(option.partition("=")[::2] for option in arguments.option)
-    target = arguments.output or arguments.file.with_suffix(".safetensors")
+    target = arguments.output or Path(f"{os.path.splitext(arguments.file)[0]}.safetensors")
     for extension in extensions():
         if convert := extension.importers.get(arguments.model):
             print(convert(arguments.file, arguments.output, options))
