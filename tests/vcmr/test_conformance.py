@@ -1,6 +1,7 @@
 """The conformance kit: every registered model keeps the contract, and the kit detects broken ones."""
 
 from dataclasses import make_dataclass
+from pathlib import Path
 
 import pytest
 import torch
@@ -28,6 +29,18 @@ def example():
 @pytest.mark.parametrize("file", [EXAMPLE, RANKER], ids=lambda file: file.stem)
 def test_models_in_files_of_their_own_pass(file):
     assert dict(failures(model_of_file(file))) == dict.fromkeys(CHECKS)
+
+
+FOREIGN = Path(__file__).resolve().parents[3] / "shared" / "strangers" / "moment_detr_foreign.py"
+
+
+@pytest.mark.skipif(not FOREIGN.is_file(), reason="no model of others is at ../shared/strangers")
+def test_moment_detr_in_a_file_of_others_passes_but_for_a_bias_that_its_losses_subtract():
+    cls = model_of_file(FOREIGN)
+    failed = {name: reason for name, reason in failures(cls) if reason}
+    assert list(failed) == ["gradients"] and "reaches net.saliency_proj.bias (untrained" in failed["gradients"]
+    declared = type("Declared", (cls,), {"untrained": {"net.saliency_proj.bias": "saliencies are subtracted"}})
+    assert dict(failures(declared, ("gradients",))) == {"gradients": None}
 
 
 @pytest.mark.parametrize("task", ["VR", "VCMR"])

@@ -113,3 +113,16 @@ def test_clips_on_another_grid_are_refused_as_clips_have_two_seconds(tmp_path, c
     submission = windows(tmp_path / "s.jsonl", [[24.0, 30.0, 0.9]], [[10.0, 20.0, 0.9]])
     with refused("clips of 2 s", file="truth.jsonl", row=1):
         evaluate_files(written(tmp_path / "truth.jsonl", rows), submission)
+
+
+RELEASED = Path(__file__).resolve().parents[4] / "shared" / "data" / "qvhighlights"
+ITS_OWN = RELEASED / "sample_val_preds.jsonl"
+
+
+@pytest.mark.skipif(
+    not ITS_OWN.is_file(), reason=f"moment_detr's own answers to the validation split are not {ITS_OWN}"
+)
+def test_moment_detr_s_own_answers_have_its_figures():
+    """Of standalone_eval/sample_val_preds.jsonl, beside the released validation split (both CC BY-NC-SA: not kept)."""
+    brief = evaluate_files(RELEASED / "highlight_val_release.jsonl", ITS_OWN).result["brief"]
+    assert (brief["MR-full-R1@0.5"], brief["MR-full-mAP"]) == pytest.approx((53.94, 32.2), abs=0.05)

@@ -1,15 +1,36 @@
 """Baselines and figures about a benchmark: published reference points, switches, costs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from verified_rextime.config import Prices
+from verified_rextime.evaluate import evaluate
+from verified_rextime.results import whole_video
+from verified_rextime.rows import read_questions
 from verified_rextime.statistics import (
     benchmark_statistics,
     certificate_lengths,
     cost_per_1000,
     count_across_time,
 )
+
+DATA = Path("../shared/data/rextime/rextime_val.jsonl")
+needs_data = pytest.mark.skipif(not DATA.is_file(), reason="the published annotation files are not at hand")
+
+
+@needs_data
+def test_the_whole_video_and_always_a_on_the_released_questions():
+    questions = read_questions(DATA)
+    brief = evaluate(questions, whole_video(questions)).result["brief"]
+    assert brief == {
+        "VQA": pytest.approx(0.2693, abs=5e-5),
+        "MR-full-R1@0.3": 43.97,
+        "MR-full-R1@0.5": 32.14,
+        "MR-full-mIoU": 37.25,
+        "VQA,mIoU@0.5": pytest.approx(0.0901, abs=5e-5),
+    }
 
 
 def row(split="test", kind="sequential", answer=(0.0, 4.0), asked=(6.0, 10.0), **more):

@@ -1,5 +1,8 @@
 """Filters of both kinds of sources: counts that reconcile, the real files where they are at hand."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +17,9 @@ from verified_rextime.filters import (
     filter_events,
     filter_queries,
 )
+from verified_rextime.sources import read_queries
+
+DATA = Path("../shared/data")
 
 
 def video(*spans: tuple[float, float], duration: float = 100) -> CaptionedVideo:
@@ -73,3 +79,20 @@ def test_queries_with_several_windows_or_the_whole_clip_are_dropped():
         items, rejected = filter_queries([one])
         reasons += [one.reason for one in rejected] or [items[0]["window"]]
     assert reasons == ["whole-clip", "several-windows", "no-window", "no-window", [2, 150], "whole-clip"]
+
+
+needs_data = pytest.mark.skipif(
+    not (DATA / "qvhighlights").is_dir(), reason="the published annotation files are not available"
+)
+
+
+@needs_data
+def test_the_filters_on_the_real_queries():
+    queries = list(read_queries(DATA / "qvhighlights/highlight_val_release.jsonl"))
+    items, rejected = filter_queries(queries)
+    assert count("query", len(queries), rejected) == {
+        "given": 1550,
+        "kept": 968,
+        "rejected": {"several-windows": 530, "whole-clip": 52},
+    }
+    assert (len({query.video for query in queries}), len({item["video"] for item in items})) == (1519, 952)
