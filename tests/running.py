@@ -33,19 +33,27 @@ WHOLE = pytest.mark.skipif(
 """Mark of tests of what the pages say."""
 
 
+def called(command: Sequence[object], folder: Path | None = None, **options) -> subprocess.CompletedProcess:
+    """Run a command in a folder; output as text, standard error included."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.run(list(map(str, command)), cwd=folder, **streams, **options)
+
+
+def printed(command: Sequence[object], folder: Path | None = None, **options) -> str:
+    """What a command prints that must succeed."""
+    done = called(command, folder, **options)
+    assert done.returncode == 0, done.stdout[-6000:]
+    return done.stdout
+
+
 def snakemake(folder: Path, *arguments: str, config: Path = NANO, **options) -> subprocess.CompletedProcess:
     """Run Snakemake on the project with `folder` as working directory; output as text, standard error included.
 
     A run that succeeds must have read nothing but what its jobs declare (see reads.py).
     """
     with tempfile.TemporaryDirectory() as notes:
-        done = subprocess.run(
-            command(folder, *arguments, config=config),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **options | {"env": noting(notes, options.get("env", os.environ))},
-        )
+        environment = {"env": noting(notes, options.get("env", os.environ))}
+        done = called(command(folder, *arguments, config=config), **options | environment)
         assert done.returncode or not (read := undeclared(Path(notes))), read
     return done
 
@@ -58,20 +66,9 @@ def ended_well(folder: Path, *arguments: str, **options) -> str:
 
 
 def command(folder: Path, *arguments: str, config: Path = NANO) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(PROJECT / "Snakefile"),
-        "--directory",
-        str(folder),
-        "--workflow-profile",
-        str(PROJECT / "profiles" / "default"),
-        "--configfile",
-        str(config),
-        *arguments,
-    ]
+    words = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder)]
+    words += ["--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", str(config)]
+    return [*words, *arguments]
 
 
 def pending(command: Sequence[str], folder: Path | None = None, **options) -> set[str]:

@@ -86,9 +86,7 @@ def build(settings: Config, configs: tuple[str, ...]) -> None:
     ]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "2"]
     command += ["--workflow-profile", str(PROJECT / "profiles" / "default"), "--configfile", *configs, "--"]
-    done = subprocess.run([*command, *model_records(settings), *files])
-    if done.returncode:
-        sys.exit(done.returncode)
+    subprocess.run([*command, *model_records(settings), *files], check=True)
 
 
 def _read(moment: dict) -> bool:

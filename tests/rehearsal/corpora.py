@@ -81,19 +81,9 @@ def _didemo(folder: Path, videos: int) -> int:
             for index, (start, _, text) in enumerate(item.moments) if item.split == split else ():
                 segment = int(start // 5)
                 times = [[segment, segment]] * 3 + [[segment, min(5, segment + 1)]]
-                rows.append(
-                    {
-                        "annotation_id": 100 * number + index,
-                        "description": text,
-                        "video": file,
-                        "times": times,
-                        "num_segments": 6,
-                        "dl_link": "",
-                        "reference_description": "",
-                        "context": "",
-                        "train_times": [],
-                    }
-                )
+                row = {"annotation_id": 100 * number + index, "description": text, "video": file, "times": times}
+                unused = {"dl_link": "", "reference_description": "", "context": "", "train_times": []}
+                rows.append({**row, "num_segments": 6, **unused})
         _write(folder / "annotations" / "didemo-cog" / f"{split}_data.json", json.dumps(rows))
     return missing
 

@@ -58,10 +58,8 @@ def main() -> None:
 
 
 def python(*words: object, **options) -> None:
-    """Run Python on `words`; end with its status when it fails."""
-    done = subprocess.run([sys.executable, *map(str, words)], **options)
-    if done.returncode:
-        sys.exit(done.returncode)
+    """Run Python on `words`, which must succeed."""
+    subprocess.run([sys.executable, *map(str, words)], check=True, **options)
 
 
 def interrupted(command: list[str], rule: str, victim: str, seconds: float) -> None:

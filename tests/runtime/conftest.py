@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from running import PROJECT
+from running import PROJECT, called
 
 
 @pytest.fixture
@@ -16,14 +16,6 @@ def run_workflow(tmp_path):
         command = [sys.executable, "-m", "snakemake", "--cores", "1", "--scheduler", "greedy", *options]
         environment = {name: value for name, value in os.environ.items() if name != "VERIFIED_SNAKEMAKE"}
         environment |= {"PYTHONPATH": str(PROJECT / "scripts"), **variables}
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-        )
+        return called(command, tmp_path, env=environment, timeout=300)
 
     return run

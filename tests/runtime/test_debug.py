@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from refusals import said
-from running import NANO
+from running import NANO, called
 
 from verified.io.jsonl import read_jsonl, write_jsonl
 from verified.runtime.checksums import write_built_checksums
@@ -16,7 +16,7 @@ MOMENTS = "results/nano/corpus/moments.jsonl"
 
 def debug(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "verified", "dev", "debug", *arguments, "--configfile", str(NANO)]
-    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return called(command, folder)
 
 
 def test_a_script_runs_with_the_rules_own_files(tmp_path):

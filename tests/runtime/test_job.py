@@ -46,6 +46,13 @@ sys.stdin.read()
 """
 
 
+def python(code: str, **variables: str) -> subprocess.CompletedProcess:
+    """Run `code` in the environment of a user, to which nothing of a job was added but `variables`."""
+    ours = {*ENVIRONMENT, "VERIFIED_SNAKEMAKE"}
+    bare = {name: value for name, value in os.environ.items() if name not in ours} | variables
+    return subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True, timeout=300)
+
+
 @linux
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("late", [0, 1.5], ids=["at work", "not yet asked"])
@@ -67,9 +74,7 @@ def test_a_job_dies_with_its_parent(late):
 
 @linux
 def test_a_job_started_by_hand_needs_no_snakemake():
-    environment = {name: value for name, value in os.environ.items() if name != "VERIFIED_SNAKEMAKE"}
-    code = JOB.format(late=0).replace("time.sleep(600)", "")
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    run = python(JOB.format(late=0).replace("time.sleep(600)", ""))
     assert (run.returncode, run.stdout) == (0, "started\nat work\n")
 
 
@@ -126,26 +131,19 @@ assert torch.equal(layer(clips), exact)  # float32 still computes in this proces
 
 
 def test_jobs_inherit_it_and_the_user_goes_first():
-    environment = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
-    run = python(SAY, {**environment, "OMP_WAIT_POLICY": "active"})
+    run = python(SAY, OMP_WAIT_POLICY="active")
     assert run.stdout == f"{['active', *list(ENVIRONMENT.values())[1:]]}\n", run.stderr
 
 
 def test_bfloat16_computes_in_a_job():
     """Also on a machine that shows AMX and forbids it."""
-    bare = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
-    run = python(BFLOAT16, {**bare, **ENVIRONMENT})
+    run = python(BFLOAT16, **ENVIRONMENT)
     assert run.returncode == 0, f"exit status {run.returncode}\n{run.stderr}"
 
 
 def test_a_command_that_computes_takes_it_before_torch_is_loaded():
-    bare = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
-    run = python(CHECK, bare | {"OMP_DISPLAY_ENV": "true"})
+    run = python(CHECK, OMP_DISPLAY_ENV="true")
     assert "nowhere" in run.stderr and re.search(r"OMP_WAIT_POLICY\s*=\s*'PASSIVE'", run.stderr)
-
-
-def python(code, environment):
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a/../b", "a//b", "a/./b", "", "a\\b", "a\0"])

@@ -1,20 +1,18 @@
 """The cluster that the tests of this folder share, and the shipped profile with its lines filled in."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 import yaml
 from running import PROJECT
+from slurm.cluster import cluster as running_cluster
+from slurm.cluster import missing_programs
 
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
-    specification = importlib.util.spec_from_file_location("cluster", Path(__file__).with_name("cluster.py"))
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    assert not module.missing_programs(), "install slurm-wlm and munge first: make test-slurm does"
-    with module.cluster(tmp_path_factory.mktemp("slurm")) as running:
+    assert not missing_programs(), "install slurm-wlm and munge first: make test-slurm does"
+    with running_cluster(tmp_path_factory.mktemp("slurm")) as running:
         yield running
 
 

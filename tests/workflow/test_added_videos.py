@@ -68,31 +68,18 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
     probed = {name: f"{HERE}/corpus/shards/shard-00.{name}.jsonl" for name in ("moments", "videos")}
     first, *more = map(str, outputs)
     clips = {"threads": 1, "frames": 4, "frames_per_interval": 1, "image_size": 32, "clip_side": None, "keep": True}
+    given = {"videos": "videos", "moments": "moments.jsonl"}
+    probing = {"source": {"default_split": "train", "published": False}, "rows": Path("moments.jsonl").read_text()}
+    written = {"probes": first, **dict(zip(("moments", "videos"), more))}
+    names = sorted(path.name for path in Path("videos").iterdir())
+    cutting, keyframes = {"proposals": deciding(Proposals()), "videos": names}, {"settings": deciding(Keyframes())}
+    seen = {"videos": probed["videos"], "weights": [], "network": []}
+    seeing = {"features": deciding(video_features("small-resnet", batch=7), OF_VIDEO), "clip_seconds": 1.0}
     described = {
-        "probe_videos": (
-            "corpus/probe_videos.py",
-            {"videos": "videos", "moments": "moments.jsonl"},
-            {"probes": first, **dict(zip(("moments", "videos"), more))},
-            {"source": {"default_split": "train", "published": False}, "rows": Path("moments.jsonl").read_text()},
-        ),
-        "detect_scenes": (
-            "corpus/detect_scenes.py",
-            {"videos": "videos"},
-            {"scenes": first},
-            {"proposals": deciding(Proposals()), "videos": sorted(path.name for path in Path("videos").iterdir())},
-        ),
-        "extract_keyframes": (
-            "keyframes/extract.py",
-            probed,
-            {"keyframes": first},
-            {"settings": deciding(Keyframes())},
-        ),
-        "extract_video_features": (
-            "features/extract_video.py",
-            {"videos": probed["videos"], "weights": [], "network": []},
-            {"features": first},
-            {"features": deciding(video_features("small-resnet", batch=7), OF_VIDEO), "clip_seconds": 1.0},
-        ),
+        "probe_videos": ("corpus/probe_videos.py", given, written, probing),
+        "detect_scenes": ("corpus/detect_scenes.py", {"videos": "videos"}, {"scenes": first}, cutting),
+        "extract_keyframes": ("keyframes/extract.py", probed, {"keyframes": first}, keyframes),
+        "extract_video_features": ("features/extract_video.py", seen, {"features": first}, seeing),
         "gather_clips": ("evaluator/gather_clips.py", probed, {"clips": first, "index": (more or [""])[0]}, clips),
     }
     described["gather_streams"] = (*described["gather_clips"][:3], {**clips, "clip_side": 32})

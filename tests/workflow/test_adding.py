@@ -10,7 +10,7 @@ from pathlib import Path
 import media
 import pytest
 import yaml
-from running import NANO, PROJECT, copy_project
+from running import NANO, PROJECT, called, copy_project
 
 pytestmark = pytest.mark.slow
 
@@ -55,14 +55,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
         "PYTHONDONTWRITEBYTECODE": "1",
         "VERIFIED_LOG": "snakemake",
     }
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    return called([sys.executable, *command], folder, env=environment)
 
 
 def planned(folder: Path, settings: dict) -> str:

@@ -1,12 +1,11 @@
 """An edit re-runs the rules whose scripts use the edited module, and no others."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from running import copy_project
+from running import copy_project, printed
 
 pytestmark = pytest.mark.slow
 
@@ -38,9 +37,7 @@ output it says nothing about params.
 def snakemake(folder: Path, *arguments: str) -> str:
     """Run the project's copy in `folder`, which is its working directory too."""
     command = [sys.executable, "-m", "snakemake", *arguments, *TARGETS, "--configfile", "config/nano.yaml"]
-    run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert run.returncode == 0, run.stdout[-4000:]
-    return run.stdout
+    return printed(command, folder)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import NANO, PROJECT, ended_well
+from running import NANO, PROJECT, called, ended_well, printed
 
 CORPUS = "results/nano/corpus/moments.jsonl"
 RENDERED = "results/nano/corpus/rendered.jsonl"
@@ -42,13 +42,11 @@ def importer(folder: Path, config: Path | dict = NANO, snakefile: str | None = N
 def run(folder: Path, *arguments: str, **options) -> str:
     """Snakemake called in the importer's folder, as its user would; returns what it printed."""
     command = [sys.executable, "-m", "snakemake", "--scheduler", "greedy", "--nocolor", *arguments]
-    ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
-    assert ended.returncode == 0, ended.stdout[-4000:]
-    return ended.stdout
+    return printed(command, folder, **options)
 
 
-def jobs(printed: str) -> Counter:
-    return Counter(re.findall(r"^(?:local)?rule ([\w/]+):$", printed, re.MULTILINE))
+def jobs(plan: str) -> Counter:
+    return Counter(re.findall(r"^(?:local)?rule ([\w/]+):$", plan, re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +70,10 @@ def test_an_importer_builds_the_files_of_the_workflow(tmp_path):
 def test_layers_are_found_beside_the_importers_file(tmp_path, alone):
     folder = importer(tmp_path / "project", {"layers": ["below.yaml"], "seed": 7})
     shutil.copy(NANO, folder / "config" / "below.yaml")
-    printed = run(folder, "--dry-run", "--printshellcmds")
-    assert jobs(printed) == alone
+    assert jobs(run(folder, "--dry-run", "--printshellcmds")) == alone
     nowhere = importer(tmp_path / "other", {"layers": ["gone.yaml"]})
-    ended = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--dry-run"], cwd=nowhere, capture_output=True, text=True
-    )
-    assert ended.returncode != 0 and "gone.yaml" in ended.stdout + ended.stderr
+    ended = called([sys.executable, "-m", "snakemake", "--dry-run"], nowhere)
+    assert ended.returncode != 0 and "gone.yaml" in ended.stdout
 
 
 @pytest.mark.night

@@ -19,7 +19,7 @@ import pytest
 from loopback import endpoint
 from PIL import Image
 from refusals import said
-from running import PROJECT, snakemake
+from running import PROJECT, printed, snakemake
 
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_json, read_jsonl
@@ -149,10 +149,8 @@ def test_the_report_leads_with_what_came_in_and_out(corpus):
     asked = len(served.bodies)
     command = [sys.executable, "-m", "verified", "report", "--configfile", "kitchen.yaml", "--cores", "2"]
     environment = os.environ | {"MY_KEY": KEY, "PYTHONPATH": str(PROJECT / "scripts")}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert done.returncode == 0 and len(served.bodies) == asked > 0, done.stdout[-6000:]
+    said = printed(command, folder, env=environment)
+    assert len(served.bodies) == asked > 0, said[-6000:]
     base = folder / "results" / "kitchen"
 
     came, took = read_table_json(base / "annotations" / "tables.json")

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT
+from running import PROJECT, printed
 
 pytestmark = [pytest.mark.night, pytest.mark.timeout(1800)]  # its run shares the cores with the demo's
 
@@ -22,27 +21,14 @@ def run(tmp_path_factory) -> tuple[Path, Path]:
     """Folder and configuration of a run: fetch, UMT, answers, two-process fine-tuning, models, tables, and a kill."""
     folder = tmp_path_factory.mktemp("rehearsal")
     config = folder / "short.yaml"
-    config.write_text(
-        yaml.safe_dump(
-            {
-                "layers": [str(PROJECT / "config" / "rehearsal.yaml")],
-                "shards": 1,
-                "tables": ["charades-fig"],
-                "retrieval": {"models": ["xml"]},
-                "generation": {"video_lmm": {"video_input": "stills"}},  # frames take torchvision: make rehearsal
-            }
-        )
-    )
-    done = subprocess.run(
-        [sys.executable, str(REHEARSAL), "--configfile", str(config), "--videos", str(VIDEOS)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT / "scripts"), str(PROJECT / "tests")])},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert "will be killed at the stage" in done.stdout and "rehearsal: started again" in done.stdout
+    values = {"layers": [str(PROJECT / "config" / "rehearsal.yaml")], "shards": 1, "tables": ["charades-fig"]}
+    values["retrieval"] = {"models": ["xml"]}
+    values["generation"] = {"video_lmm": {"video_input": "stills"}}  # frames take torchvision: make rehearsal
+    config.write_text(yaml.safe_dump(values))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(PROJECT / "scripts"), str(PROJECT / "tests")])}
+    rehearse = [sys.executable, REHEARSAL, "--configfile", config, "--videos", VIDEOS]
+    said = printed(rehearse, folder, env=environment)
+    assert "will be killed at the stage" in said and "rehearsal: started again" in said
     return folder, config
 
 

@@ -3,12 +3,11 @@
 import json
 import shlex
 import shutil
-import subprocess
 import sys
 
 import pytest
 import yaml
-from running import NANO, PROJECT, ended_well, options_of
+from running import NANO, PROJECT, ended_well, options_of, printed
 
 from verified.__main__ import main, parser
 from verified.cli.command import COMMANDS
@@ -26,8 +25,7 @@ def reported(nano, tmp_path_factory):
     shutil.copytree(nano, folder, symlinks=True)
     ended_well(folder, "--cores", "2", "report_items", "study")
     command = [sys.executable, "-m", "verified", "report", "--configfile", str(NANO), "--cores", "2"]
-    run = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert run.returncode == 0 and "The report: results/nano/report.html" in run.stdout, run.stdout[-6000:]
+    assert "The report: results/nano/report.html" in printed(command, folder)
     return folder
 
 
