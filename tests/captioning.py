@@ -6,11 +6,12 @@ import tarfile
 from pathlib import Path
 
 import numpy as np
+from candidate_rows import moment_row
 from media import counted, write_video
-from PIL import Image
 
 from verified.config.generation import Generation
 from verified.io.video import probe
+from verified.keyframes.extract import encode_jpeg
 
 
 def settings(folder: Path, **changes) -> Generation:
@@ -19,18 +20,12 @@ def settings(folder: Path, **changes) -> Generation:
 
 def make_moments(captions: list[str], seconds: float = 2.0, videos: int = 1) -> list[dict]:
     """Moments of `seconds` one after the other, dealt to the videos in turn."""
-    return [
-        {
-            "desc_id": 100 + number,
-            "video": f"v{number % videos}",
-            "start": seconds * (number // videos),
-            "end": seconds * (number // videos + 1),
-            "duration": seconds * len(captions),
-            "split": "train",
-            "caption": caption,
-        }
-        for number, caption in enumerate(captions)
-    ]
+    moments = []
+    for number, caption in enumerate(captions):
+        times = {"start": seconds * (number // videos), "end": seconds * (number // videos + 1)}
+        times["duration"] = seconds * len(captions)
+        moments.append(moment_row(100 + number, video=f"v{number % videos}", **times, split="train", caption=caption))
+    return moments
 
 
 def make_videos(folder: Path, moments: list[dict], fps: int = 8) -> dict[str, dict]:
@@ -44,9 +39,7 @@ def make_videos(folder: Path, moments: list[dict], fps: int = 8) -> dict[str, di
 
 
 def jpeg(shade: int) -> bytes:
-    out = io.BytesIO()
-    Image.fromarray(np.full((32, 48, 3), shade, np.uint8)).save(out, "JPEG")
-    return out.getvalue()
+    return encode_jpeg(np.full((32, 48, 3), shade, np.uint8))
 
 
 def tar_of(path: Path, files: dict[str, bytes]) -> Path:
@@ -60,23 +53,13 @@ def tar_of(path: Path, files: dict[str, bytes]) -> Path:
 
 def make_tar(path: Path, moments: list[dict], images: dict[int, list[bytes]] | None = None) -> Path:
     """keyframes/SHARD.tar with two keyframes per moment unless `images` (by desc_id) says otherwise."""
-    rows, files = [], []
+    rows, files = [], {}
     for number, moment in enumerate(moments):
-        pictures = (images or {}).get(moment["desc_id"], [jpeg(10 + number), jpeg(150 + number)])
-        named = [(f"{moment['desc_id']}/{k}.jpg", picture) for k, picture in enumerate(pictures)]
-        files += named
-        keyframes = [
-            {"file": name, "time": moment["start"] + k + 0.5, "segment": [moment["start"] + k, moment["start"] + k + 1]}
-            for k, (name, _) in enumerate(named)
-        ]
-        rows.append(
-            {
-                "desc_id": moment["desc_id"],
-                "video": moment["video"],
-                "keyframes": keyframes,
-                "threshold": 27.0,
-                "cuts": [],
-            }
-        )
+        ident, keyframes = moment["desc_id"], []
+        for k, picture in enumerate((images or {}).get(ident, [jpeg(10 + number), jpeg(150 + number)])):
+            name, start = f"{ident}/{k}.jpg", moment["start"] + k
+            files[name] = picture
+            keyframes.append({"file": name, "time": start + 0.5, "segment": [start, start + 1]})
+        rows.append({"desc_id": ident, "video": moment["video"], "keyframes": keyframes, "threshold": 27.0, "cuts": []})
     index = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    return tar_of(path, {"index.jsonl": index, **dict(files)})
+    return tar_of(path, {"index.jsonl": index, **files})

@@ -1,21 +1,19 @@
 """One of each page that is a file, small, with captions that try to be markup: for looks, keyboards, screen readers."""
 
 import importlib
-import io
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
-from captioning import tar_of
+from captioning import make_tar
 from given import fig
 from media import counted, write_video
-from PIL import Image
 
 from verified.benchmark.comparison.page import write_comparison
 from verified.benchmark.comparison.runs import Run
 from verified.benchmark.submissions import Query
 from verified.io.pages import still_page
+from verified.keyframes.extract import encode_jpeg
 from verified.people.pages import STUDY, Page, write_pages
 from verified.report.captions import Thumbnails, generated_rows, write_browser
 from verified.report.front import Corpus
@@ -44,37 +42,24 @@ VERDICTS = "table,dataset,method,train,test,task,metric,value,ours,difference,to
 
 def annotations(count: int = 24) -> list[dict]:
     """Rows as `read_splits` gives them."""
-    return [
-        fig(
-            n,
-            f"kitchen-{n // 4:02d}",
-            2.0 * (n % 4),
-            2.0 * (n % 4) + 7.5,
-            duration=31.0,
-            cog_desc=COARSE[n % 4],
-            fig_desc=FINE[n % 4],
-            fig_desc_score=n / 7 - 1,
-            fig_desc_type=("statics", "dynamics")[n % 2],
-            split=("test", "train")[n % 2],
-        )
-        for n in range(count)
-    ]
+    rows = []
+    for n in range(count):
+        start = 2.0 * (n % 4)
+        said = {"cog_desc": COARSE[n % 4], "fig_desc": FINE[n % 4], "fig_desc_score": n / 7 - 1}
+        said |= {"fig_desc_type": ("statics", "dynamics")[n % 2], "split": ("test", "train")[n % 2]}
+        rows.append(fig(n, f"kitchen-{n // 4:02d}", start, start + 7.5, duration=31.0, **said))
+    return rows
 
 
 def keyframes(path: Path, idents: list[int]) -> str:
-    index, files = [], {}
+    images = {}
     for ident in idents:
-        frames = []
-        for number in range(3):
-            picture, out = np.zeros((90, 160, 3), np.uint8), io.BytesIO()
+        pictures = np.zeros((3, 90, 160, 3), np.uint8)
+        for number, picture in enumerate(pictures):
             picture[...] = (40 + 7 * ident % 180, 90 + 40 * number, 160)
             picture[30:60, 20 + 40 * number : 50 + 40 * number] = 240
-            Image.fromarray(picture).save(out, "JPEG")
-            files[f"{ident}/{number}.jpg"] = out.getvalue()
-            frames.append({"file": f"{ident}/{number}.jpg", "time": 1.5 + number})
-        index.append({"desc_id": ident, "keyframes": frames})
-    rows = "".join(json.dumps(row) + "\n" for row in index).encode()
-    return str(tar_of(path, {"index.jsonl": rows, **files}))
+        images[ident] = [encode_jpeg(picture) for picture in pictures]
+    return str(make_tar(path, [{"desc_id": ident, "video": "", "start": 1.0} for ident in idents], images))
 
 
 def recall_table() -> Table:
@@ -118,16 +103,11 @@ def front(folder: Path) -> Path:
     rows = annotations()
     archive = keyframes(folder / "shard-00.tar", [row["desc_id"] for row in rows])
     names = ("check", "value", "low", "high", "aim", "met", "share")
-    write_summary(
-        tables,
-        folder / "summary.html",
-        folder / "verdicts.html",
-        ["kitchen-recall"],
-        "Confidences are not to be trusted here.",
-        [Corpus("Kitchen", "a folder of videos", rows, "test", [archive])],
-        {"llm": "a-language-model", "video_lmm": "a-video-model"},
-        [dict(zip(names, check)) for check in CHECKS],
-    )
+    corpora = [Corpus("Kitchen", "a folder of videos", rows, "test", [archive])]
+    models = {"llm": "a-language-model", "video_lmm": "a-video-model"}
+    checks = [dict(zip(names, check)) for check in CHECKS]
+    files, warning = (folder / "summary.html", folder / "verdicts.html"), "Confidences are not to be trusted here."
+    write_summary(tables, *files, ["kitchen-recall"], warning, corpora, models, checks)
     shown = (folder / "summary.html").read_text(encoding="utf-8")
     (folder / "front.html").write_text(still_page("Kitchen", f"<h1>Kitchen</h1>{shown}"), encoding="utf-8")
     return folder / "front.html"

@@ -15,6 +15,15 @@ ROW = {
     "fig_desc_score": 1.5,
 }
 
+BALLS = {
+    "red": "rolls down a stairway",
+    "blue": "floats in a dark pool",
+    "green": "is kicked by a child",
+    "white": "hits the window",
+    "small": "bounces on sand",
+    "striped": "spins on a table",
+}
+
 CONFIG = """
 name: mine
 datasets:
@@ -44,25 +53,9 @@ def fig(desc_id: int, video: str = "v", start: float = 0.0, end: float = 5.0, **
 
 
 def annotations(first: int) -> bytes:
-    rows = [
-        fig(
-            i,
-            f"v{i // 2}",
-            end=5.5,
-            duration=5.0 if i == 3 else 20.0,
-            fig_desc=f"A {colour} ball \u2192 {place}.",
-            fig_desc_score=i / 8,
-        )
-        for i, (colour, place) in enumerate(
-            [
-                ("red", "rolls down a stairway"),
-                ("blue", "floats in a dark pool"),
-                ("green", "is kicked by a child"),
-                ("white", "hits the window"),
-                ("small", "bounces on sand"),
-                ("striped", "spins on a table"),
-            ],
-            start=first,
-        )
-    ]
+    """Six of them, of three videos; number 3 ends after its video."""
+    rows = []
+    for i, (colour, action) in enumerate(BALLS.items(), start=first):
+        said = {"fig_desc": f"A {colour} ball \u2192 {action}.", "fig_desc_score": i / 8}
+        rows.append(fig(i, f"v{i // 2}", end=5.5, duration=5.0 if i == 3 else 20.0, **said))
     return "".join(json.dumps(row) + "\n" for row in rows).encode()

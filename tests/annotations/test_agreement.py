@@ -1,17 +1,14 @@
 """Agreement among the candidates of a moment, with its keyframes and with its coarse caption."""
 
-import io
-import json
-
 import numpy as np
 import pytest
-from captioning import tar_of
-from PIL import Image
+from captioning import make_tar
 
 from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
 from verified.annotations.selection import candidates_by_moment, choose, choose_by
 from verified.features.packaged import PackagedJoint
 from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.extract import encode_jpeg
 
 MODEL = "all-MiniLM-L6-v2"
 MOMENT = {"desc_id": 7, "caption": "a dog runs"}
@@ -40,13 +37,9 @@ def scores(captions=CAPTIONS, desc_id: int = 7) -> list[dict]:
 
 def archive(path, colours: dict[int, tuple[int, int, int]]):
     """A keyframe archive with one picture of one colour for each moment."""
-    rows = [{"desc_id": n, "keyframes": [{"file": f"{n}/0.jpg", "time": 0.0, "segment": [0, 1]}]} for n in colours]
-    files = {"index.jsonl": "".join(json.dumps(row) + "\n" for row in rows).encode()}
-    for number, colour in colours.items():
-        picture = io.BytesIO()
-        Image.new("RGB", (20, 12), colour).save(picture, "JPEG")
-        files[f"{number}/0.jpg"] = picture.getvalue()
-    return tar_of(path, files)
+    moments = [{"desc_id": number, "video": "v", "start": 0.0} for number in colours]
+    images = {number: [encode_jpeg(np.full((12, 20, 3), colour, np.uint8))] for number, colour in colours.items()}
+    return make_tar(path, moments, images)
 
 
 @pytest.fixture

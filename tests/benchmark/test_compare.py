@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from captioning import tar_of
+from captioning import jpeg, make_tar
 from given import fig
 from refusals import refused, said
 from whole_truths import published_files
@@ -17,7 +17,6 @@ from verified.benchmark.comparison.runs import read_run
 from verified.benchmark.submissions import Query, match, rows_by_id
 from verified.cli.forms import read_ground_truth
 from verified.io.jsonl import read_jsonl, write_jsonl
-from verified.keyframes.extract import encode_jpeg
 
 COUNT = 12
 CAPTIONS = ("a red ball rolls & <stops>", "a dog runs", "a cat sleeps on a warm and very soft old sofa")
@@ -27,18 +26,10 @@ CAPTIONS = ("a red ball rolls & <stops>", "a dog runs", "a cat sleeps on a warm 
 def truth(tmp_path):
     """Twelve queries in four videos of 30 s; every third caption the same."""
     kinds = ("statics", "dynamics")
-    rows = [
-        fig(
-            n,
-            f"v{n % 4}",
-            float(n),
-            n + 2.0 + n % 3,
-            duration=30.0,
-            fig_desc=CAPTIONS[n % 3],
-            fig_desc_type=kinds[n % 2],
-        )
-        for n in range(COUNT)
-    ]
+    rows = []
+    for n in range(COUNT):
+        said = {"fig_desc": CAPTIONS[n % 3], "fig_desc_type": kinds[n % 2]}
+        rows.append(fig(n, f"v{n % 4}", float(n), n + 2.0 + n % 3, duration=30.0, **said))
     path = tmp_path / "truth.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -108,8 +99,7 @@ def test_captions_are_alike_only_to_those_of_other_videos():
 def test_the_command_writes_table_figure_and_page(runs, truth, tmp_path, capsys):
     archive = tmp_path / "keyframes" / "shard-00.tar"
     archive.parent.mkdir()
-    index = json.dumps({"desc_id": 0, "keyframes": [{"time": 1.0, "file": "0.jpg"}]}).encode()
-    tar_of(archive, {"index.jsonl": index, "0.jpg": encode_jpeg(np.zeros((8, 8, 3), np.uint8))})
+    make_tar(archive, [{"desc_id": 0, "video": "v0", "start": 0.5}], {0: [jpeg(0)]})
     truth.write_text(truth.read_text().replace('"statics"', '"$odd^"').replace('"dynamics"', '["x"]', 1))
     out = tmp_path / "out"
     arguments = [str(truth), str(runs[0]), f"other={runs[1]}", "--output", str(out)]
@@ -179,14 +169,14 @@ TVR = [
 ]
 
 
-def written(path, rows, as_list=False):
-    path.write_text(json.dumps(rows) if as_list else "".join(json.dumps(row) + "\n" for row in rows))
+def written(path, rows):
+    write_jsonl(path, rows)
     return path
 
 
-def lists(path, *rows, tasks=("VCMR", "SVMR")):
+def lists(path, *rows):
     entries = [{"desc_id": n, "predictions": each} for n, each in enumerate(rows, start=1)]
-    path.write_text(json.dumps({"video2idx": {"v1": 0, "v2": 1}, **dict.fromkeys(tasks, entries)}))
+    path.write_text(json.dumps({"video2idx": {"v1": 0, "v2": 1}, "VCMR": entries, "SVMR": entries}))
     return path
 
 

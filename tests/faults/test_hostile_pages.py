@@ -2,13 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 from browser import browser
 from hostile import CLEAN, NAMES
+from whole_videos import write_small_video
 
 from verified.__main__ import main
-from verified.demo.source import write_video
 from verified.io.jsonl import write_jsonl
 from verified.io.video.cut import clips_of
 from verified.people.pages import STUDY, write_pages
@@ -21,8 +20,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def video(tmp_path_factory):
     path = tmp_path_factory.mktemp("video") / "v.mp4"
-    frames = np.repeat(np.random.default_rng(0).integers(0, 255, (4, 48, 64, 3), dtype=np.uint8), 8, axis=0)
-    write_video(path, frames, 8)
+    write_small_video(path)
     return path
 
 
@@ -61,11 +59,7 @@ def comparison_page(folder, video):
     assert main(["compare", str(folder / "truth.jsonl"), *named, "--output", str(folder)]) == 0
 
 
-PAGES = {
-    "captions": caption_pages,
-    "study": study_pages,
-    "comparison": comparison_page,
-}
+PAGES = {"captions": caption_pages, "study": study_pages, "comparison": comparison_page}
 
 
 def assert_no_code_runs(make, folder, video) -> None:

@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from given import fig
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
@@ -11,15 +12,8 @@ from refusals import refused
 from verified.io.characters import hidden
 from verified.io.fig import FIG_KEYS, read_fig, read_splits, write_fig
 
-ROW = {
-    "video": "3MSZA",
-    "time": [24.3, 30.4],
-    "desc_id": 7,
-    "duration": 30.96,
-    "cog_desc": "person turns a light on.",
-    "fig_desc": "A person in a red shirt turns a light on \u2192 off.",
-    "fig_desc_score": 0.391357421875,
-}
+SAID = {"cog_desc": "person turns a light on.", "fig_desc": "A person in a red shirt turns a light on \u2192 off."}
+ROW = fig(7, "3MSZA", 24.3, 30.4, duration=30.96, **SAID, fig_desc_score=0.391357421875)
 
 
 def written(tmp_path, *lines: str, ending: str = "\n", encoding: str = "utf-8"):

@@ -1,5 +1,7 @@
 """Keys of a study, and answer files to pages as these export them."""
 
+from given import fig
+
 from verified.people.answers import Form, answer_checksum
 from verified.people.study import sample
 
@@ -9,17 +11,11 @@ GRADED = {"statics": 1, "dynamics": 0, "accuracy": 4}
 
 def annotations(statics: int, dynamics: int) -> list[dict]:
     kinds = ["statics"] * statics + ["dynamics"] * dynamics
-    return [
-        {
-            "desc_id": ident,
-            "video": f"v{ident % 3}",
-            "time": [0.5, 1.5],
-            "cog_desc": f"coarse {ident}",
-            "fig_desc": f"<b>fine</b> {ident}",
-            "fig_desc_type": kind,
-        }
-        for ident, kind in enumerate(kinds, start=1)
-    ]
+    rows = []
+    for ident, kind in enumerate(kinds, start=1):
+        said = {"cog_desc": f"coarse {ident}", "fig_desc": f"<b>fine</b> {ident}", "fig_desc_type": kind}
+        rows.append(fig(ident, f"v{ident % 3}", 0.5, 1.5, **said))
+    return rows
 
 
 def study(statics: int = 60, dynamics: int = 70, captions: int = 50, questions: int = 30, raters: int = 3) -> dict:

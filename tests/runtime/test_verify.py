@@ -1,7 +1,5 @@
 """`verified verify`, and commands that check their inputs: changed files and nothing else, with the way to rebuild."""
 
-import gzip
-import json
 import os
 import shutil
 import sys
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from refusals import refused, said
 from running import PROJECT
+from tvr_lists import COUNT, lists
 
 from verified.__main__ import main
 from verified.io.files import checking, file_digest, read_text
@@ -104,16 +103,6 @@ def test_what_cannot_be_verified_is_said_before_a_name_becomes_a_path(folder, ca
     said(capsys.readouterr().err, named)
 
 
-COUNT = 10
-
-
-def submission(right):
-    """Ranked lists over ten queries in two videos; `right`: whether the first rows are."""
-    rows = [{"desc_id": n, "predictions": [[n % 2, 1.0, 4.0, 0.9] if right else [n % 2, 8, 9, 1]]} for n in range(10)]
-    lists = {"video2idx": {"v0": 0, "v1": 1}, **dict.fromkeys(("VCMR", "SVMR", "VR"), rows)}
-    return gzip.compress(json.dumps(lists).encode(), mtime=0)
-
-
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """A finished run of one model with its checksums, as far as `verified compare` reads it."""
@@ -128,7 +117,7 @@ def run(tmp_path, monkeypatch):
     for seed in (1, 2):
         folder = root / "retrieval" / "xml" / "fig" / f"seed-{seed}" / "fig"
         folder.mkdir(parents=True)
-        (folder / "submission.json.gz").write_bytes(submission(right=False))
+        (folder / "submission.json.gz").write_bytes(lists(lambda n: False))
         facts = {"dataset": "demo", "model": "xml", "trained_on": "fig", "tested_on": "fig", "seed": seed}
         facts |= {"split": "test", "nms_threshold": 0.6, "ground_truth_sha256": file_digest(truth)}
         write_json(folder / "metrics.json", facts)

@@ -12,19 +12,11 @@ from verified.tables.write import TIDY
 
 @pytest.fixture
 def frame(tmp_path):
+    noise = {"HERO": {"trainings": 1}, "XML": {"spread": 1.234, "trainings": 3}}
+    known = {"table": "main-4", "value": 20.5, "low": 18, "high": 23}
     rows = [
-        {
-            "table": "main-4",
-            "method": method,
-            "task": task,
-            "metric": metric,
-            "value": 20.5,
-            "low": 18,
-            "high": 23,
-            "spread": 1.234 if method == "XML" else None,
-            "trainings": 3 if method == "XML" else 1,
-        }
-        for method in ("HERO", "XML")
+        {**known, **noise[method], "method": method, "task": task, "metric": metric}
+        for method in noise
         for task, metric in COLUMNS
     ]
     rows[7].update(value=None, low=None, high=None, spread=None)

@@ -1,6 +1,5 @@
 """The tables: the paper's arrangement, honest gaps, text that stays text, and a verdict per published figure."""
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -17,6 +16,7 @@ from verified.benchmark.vcmr.results import write_per_query
 from verified.io.jsonl import write_json
 from verified.tables.collect import Cell, Collection
 from verified.tables.layout import TABLES
+from verified.tables.readme import read_rows
 from verified.tables.render import Block, number, sheet
 from verified.tables.reproduction import ABSENT, HEADER, place_of, published_table, range_without, reproduction
 from verified.tables.shown import Shown
@@ -115,8 +115,7 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
     assert "$^1$" not in (tmp_path / "t" / "main-5.tex").read_text(encoding="utf-8")  # which has no intervals
     gains = [line for line in (tmp_path / "t" / "gains.md").read_text().splitlines() if line.startswith("| Demo-FIG")]
     assert gains and all(line.endswith("]¹ | one training |") for line in gains)
-    with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:
-        tidy = list(csv.DictReader(lines))
+    tidy = read_rows(tmp_path / "t" / "all.csv")
     frames = {path.stem: pd.read_csv(path) for path in (tmp_path / "t").glob("*.csv")}
     assert len(frames["all"]) == len(tidy) and {"main-1", "main-2", "supp-2", "gains"} <= frames.keys()
     assert list(frames["main-2"])[:3] == ["Data set", "COG # cls", "COG # inst"] and frames["main-2"].shape[0] == 1
@@ -170,8 +169,7 @@ def test_gains_of_fine_training_have_a_table_of_their_own(tmp_path):
     assert line == "Retrieval of Demo-FIG on features that came with it; training seeds: 1, 2."
     assert "models selected on split val" in foot and "XML: 2 trainings." in foot and "training seeds: 1, 2." in foot
     assert " minus " not in foot and "training seeds" not in (tmp_path / "t" / "main-1.md").read_text(encoding="utf-8")
-    with (tmp_path / "t" / "all.csv").open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["table"] == "gains"]
+    rows = [row for row in read_rows(tmp_path / "t" / "all.csv") if row["table"] == "gains"]
     shown = {row["task"]: row for row in rows if row["metric"] == "Gain"}
     gain = shown["XML trained on FIG; XML trained on COG; VCMR 0.5/r5"]
     assert float(gain["low"]) < float(gain["value"]) == 30 < float(gain["high"])
@@ -213,18 +211,10 @@ def measured(folder: Path, missing: tuple = (), captions: int = 16128, instances
     clusters = {"captions": captions, "classes": 1393, "instances": instances, "members": members}
     scores = dict.fromkeys(("statics_count", "statics_confidence", "dynamics_count", "dynamics_confidence"))
     scores |= {"span_seconds": 8.2298, "total_confidence": 1.3208}
+    tagger = {"name": "en", "version": "3.8.0", "spacy": "3.8.18"}
     files = {
-        "language": {
-            **head,
-            "model": {"name": "en", "version": "3.8.0", "spacy": "3.8.18"},
-            "cog": language,
-            "fig": fine,
-        },
-        "many_to_many": {
-            **head,
-            "cog": clusters,
-            "fig": {"captions": captions, "classes": 194, "instances": 421, "members": members},
-        },
+        "language": {**head, "model": tagger, "cog": language, "fig": fine},
+        "many_to_many": {**head, "cog": clusters, "fig": clusters | {"classes": 194, "instances": 421}},
         "confidence": {**head, **scores},
     }
     paths = []
