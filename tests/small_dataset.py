@@ -19,14 +19,8 @@ SETTINGS = {
     "epochs": 1,
     "warmup_epochs": 0.5,
     "batch": 4,
-    "learning_rate": 1e-4,
     "splits": ["train", "test"],
-    "hard_negatives": "all",
-    "matching_normaliser": "batch",
     "checkpoint": "start.safetensors",
-    "crop_share": None,
-    "precision": "float32",
-    "confidence": "margin",
 }
 
 

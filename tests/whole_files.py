@@ -51,10 +51,7 @@ def features_files(folder):
     write_features(folder / "movies.h5", {"dim": 8, "clip_seconds": 1.0}, [("f", movie, {}), ("g", movie * 2, {})])
     write_features(folder / "clips.h5", {"dim": 8, "clip_seconds": 1.0}, [("c", movie[20:40], {})])
     write_jsonl(folder / "videos.jsonl", [{"video": "f", "duration": 60.0}, {"video": "g", "duration": 60.0}])
-    return [
-        ["lint", "movies.h5", "--videos-file", "videos.jsonl"],
-        ["lint", "clips.h5"],
-    ]
+    return [["lint", "movies.h5", "--videos-file", "videos.jsonl"], ["lint", "clips.h5"]]
 
 
 def study_files(folder):

@@ -100,12 +100,4 @@ def moment_files(folder):
     return [[*made, "moments.csv"], [*made, "moments.jsonl"]]
 
 
-KINDS = (
-    subtitle_files,
-    prompt_files,
-    model_files,
-    checkpoint_files,
-    run_files,
-    answer_files,
-    moment_files,
-)
+KINDS = (subtitle_files, prompt_files, model_files, checkpoint_files, run_files, answer_files, moment_files)

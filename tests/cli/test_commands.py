@@ -31,7 +31,6 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 TEXTS = dict(texts())
-parser()  # imports the modules that fill COMMANDS
 
 
 @WHOLE

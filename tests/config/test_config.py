@@ -22,8 +22,13 @@ CONFIG = Path(__file__).resolve().parents[2] / "config"
 LAYERS = sorted(path.relative_to(CONFIG).as_posix() for path in CONFIG.glob("layers/*.yaml"))
 
 
-def demo(**changes) -> dict:
-    return {"datasets": {"demo": {"title": "Demo", "source": {"kind": "demo"}}}, **changes}
+def one(key: str = "d", **changes: object) -> dict:
+    """A configuration of one data set."""
+    return {"datasets": {key: {"title": "x", "source": {"kind": "demo"}, **changes}}}
+
+
+def demo(**changes: object) -> dict:
+    return {**one("demo", title="Demo"), **changes}
 
 
 def test_the_readme_lists_the_files_that_are_shipped():
@@ -53,37 +58,28 @@ def test_the_page_of_prompts_lists_the_files_and_their_slots():
         (demo(sede=3), ["sede", "3", "'seed'"]),
         (demo(shards="many"), ["shards", "'many'", "integer"]),
         (demo(retrieval={"training": {"xml": {"epoch": 3}}}), ["retrieval.training.xml.epoch", "'epochs'"]),
-        ({"datasets": {"Demo": {"title": "x", "source": {"kind": "demo"}}}}, ["'Demo'", "lower-case"]),
-        ({"datasets": {"d" * 101: {"title": "x", "source": {"kind": "demo"}}}}, ["100 at most"]),
+        (one("Demo"), ["'Demo'", "lower-case"]),
+        (one("d" * 101), ["100 at most"]),
         (demo(name="d" * 101), ["name"]),
         (demo(name="ledger"), ["results/ledger", "another name"]),
         (demo(name="tables"), ["results/tables", "another name"]),
-        ({"datasets": {"tables": {"title": "x", "source": {"kind": "demo"}}}}, ["'tables'", "taken"]),
-        (demo(datasets={"d": {"title": "x\ny", "source": {"kind": "demo"}}}), ["datasets.d.title", "pattern"]),
-        (demo(datasets={"d": {"title": "x" * 301, "source": {"kind": "demo"}}}), ["datasets.d.title", "300"]),
-        (demo(datasets={"d": {"title": "a\u202eb", "source": {"kind": "demo"}}}), ["datasets.d.title", "U+202E"]),
+        (one("tables"), ["'tables'", "taken"]),
+        (one(title="x\ny"), ["datasets.d.title", "pattern"]),
+        (one(title="x" * 301), ["datasets.d.title", "300"]),
+        (one(title="a\u202eb"), ["datasets.d.title", "U+202E"]),
         (demo(generation={"llm": {"model": "a\0b"}}), ["generation.llm.model", "U+0000"]),
         (demo(**{"e\x1bf": 3}), ["a key holds the character U+001B"]),
         (demo(generation={"llm": {"model": "a\nb"}}), ["generation.llm.model", "pattern"]),
         ({"datasets": {}}, ["datasets"]),
         ({}, ["datasets"]),
+        (one(source={"kind": "demo", "vidoes": 3}), ["datasets.d.source.vidoes", "3", "'videos'"]),
         (
-            {"datasets": {"d": {"title": "x", "source": {"kind": "demo", "vidoes": 3}}}},
-            ["datasets.d.source.vidoes", "3", "'videos'"],
-        ),
-        (
-            {"datasets": {"d": {"title": "x", "source": {"kind": "demo", "annotators": "all"}}}},
+            one(source={"kind": "demo", "annotators": "all"}),
             ["datasets.d.source.annotators", "'all'", "of kind published"],
         ),
-        ({"datasets": {"d": {"title": "x", "source": {"kind": "dmo"}}}}, ["datasets.d.source", "'dmo'", "'demo'"]),
-        (
-            {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "dynamics": {"fps": 8, "frames": 64}}}},
-            ["datasets.d.dynamics", "fps or frames"],
-        ),
-        (
-            {"datasets": {"d": {"title": "x", "source": {"kind": "demo"}, "proposals": {"val_share": 0.3}}}},
-            ["datasets.d.proposals"],
-        ),
+        (one(source={"kind": "dmo"}), ["datasets.d.source", "'dmo'", "'demo'"]),
+        (one(dynamics={"fps": 8, "frames": 64}), ["datasets.d.dynamics", "fps or frames"]),
+        (one(proposals={"val_share": 0.3}), ["datasets.d.proposals"]),
     ],
 )
 def test_errors_name_key_value_and_nearest_key(values, parts):

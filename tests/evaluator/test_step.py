@@ -160,13 +160,8 @@ def _training(state, stop=None):
             raise Killed
         order = np.random.default_rng(number).permutation(ITEMS)
         batch = batch_for()
-        return dataclasses.replace(
-            batch,
-            frames=batch.frames[order],
-            ids=batch.ids[:, order],
-            mask=batch.mask[:, order],
-            same=batch.same[order][:, order],
-        )
+        turned = {"frames": batch.frames[order], "ids": batch.ids[:, order], "mask": batch.mask[:, order]}
+        return dataclasses.replace(batch, **turned, same=batch.same[order][:, order])
 
     torch.manual_seed(2)
     size = dataclasses.replace(SIZE, text_dropout=0.1, drop_path=0.1)

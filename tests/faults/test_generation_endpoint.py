@@ -73,10 +73,14 @@ def test_retry_after_is_honoured(tmp_path):
     assert outcome.status == "ok" and times[1] - times[0] >= 0.6
 
 
+def answer(**body) -> Scripted:
+    return Scripted(200, json.dumps(body).encode())
+
+
 def changed(**choice) -> Scripted:
     body = json.loads(completion(GOOD).body)
     body["choices"][0] |= choice
-    return Scripted(200, json.dumps(body).encode())
+    return answer(**body)
 
 
 @pytest.mark.parametrize(
@@ -102,47 +106,37 @@ def test_an_answer_is_cut_by_its_finish_reason_or_at_its_limit(finish, written, 
     assert reply_of(json.dumps(body).encode(), "loop-1", 512).finish == ("length" if cut else "stop")
 
 
+FLAGGED = {"hate": {"filtered": True}}
+FILTERED = ("blocked", "content-filter", 1)
+GARBAGE = ("error", "garbage", 4)
+
+
 @pytest.mark.parametrize(
     ("scripted", "status", "reason", "sent"),
     [
         (refusal(529), "error", "status-529", 4),
         (refusal(429), "error", "rate-limit", 4),
-        (Scripted(200, b"<html>Bad gateway</html>", (("Content-Type", "text/html"),)), "error", "garbage", 4),
-        (Scripted(200, completion(GOOD).body[:60], JSON), "error", "garbage", 4),
-        (Scripted(200, b'{"choices": []}', JSON), "error", "garbage", 4),
-        (Scripted(200, b'["no"]', JSON), "error", "garbage", 4),
-        (Scripted(200, b"\xff\xfe\x00", JSON), "error", "garbage", 4),
-        (Scripted(200, b"", JSON), "error", "garbage", 4),
-        (refusal(400, "content_filter", "flagged"), "blocked", "content-filter", 1),
-        (completion(None, "content_filter"), "blocked", "content-filter", 1),
+        (Scripted(200, b"<html>Bad gateway</html>", (("Content-Type", "text/html"),)), *GARBAGE),
+        (Scripted(200, completion(GOOD).body[:60], JSON), *GARBAGE),
+        (Scripted(200, b'{"choices": []}', JSON), *GARBAGE),
+        (Scripted(200, b'["no"]', JSON), *GARBAGE),
+        (Scripted(200, b"\xff\xfe\x00", JSON), *GARBAGE),
+        (Scripted(200, b"", JSON), *GARBAGE),
+        (refusal(400, "content_filter", "flagged"), *FILTERED),
+        (completion(None, "content_filter"), *FILTERED),
         (completion(None, refusal="I will not."), "blocked", "refusal", 1),
-        (changed(message=None, finish_reason="content_filter"), "blocked", "content-filter", 1),
-        (
-            changed(message=None, finish_reason=None, content_filter_results={"hate": {"filtered": True}}),
-            "blocked",
-            "content-filter",
-            1,
-        ),
-        (completion("half an ans", "SAFETY"), "blocked", "content-filter", 1),
-        (Scripted(200, b'{"choices": [], "promptFeedback": {"blockReason": "OTHER"}}'), "blocked", "content-filter", 1),
-        (
-            Scripted(200, b'{"prompt_filter_results": [{"content_filter_results": {"hate": {"filtered": true}}}]}'),
-            "blocked",
-            "content-filter",
-            1,
-        ),
-        (
-            Scripted(200, b'{"choices": [], "prompt_filter_results": [{"hate": {"filtered": false}}]}'),
-            "error",
-            "garbage",
-            4,
-        ),
+        (changed(message=None, finish_reason="content_filter"), *FILTERED),
+        (changed(message=None, finish_reason=None, content_filter_results=FLAGGED), *FILTERED),
+        (completion("half an ans", "SAFETY"), *FILTERED),
+        (Scripted(200, b'{"choices": [], "promptFeedback": {"blockReason": "OTHER"}}'), *FILTERED),
+        (answer(prompt_filter_results=[{"content_filter_results": FLAGGED}]), *FILTERED),
+        (answer(choices=[], prompt_filter_results=[{"hate": {"filtered": False}}]), *GARBAGE),
         (Scripted(200, b'{"error": {"message": "Internal Network Failure", "code": 502}}'), "error", "status-502", 4),
         (Scripted(200, b'{"error": {"message": "slow", "code": "rate_limit_exceeded"}}'), "error", "rate-limit", 4),
         (Scripted(200, b'{"error": "CUDA out of memory"}'), "error", "status-500", 4),
         (Scripted(200, b'{"object": "error", "message": "At most 1 image", "code": 400}'), "error", "status-400", 1),
         (changed(error={"message": "upstream is away", "code": 503}), "error", "status-503", 4),
-        (completion(GOOD, "error"), "error", "garbage", 4),
+        (completion(GOOD, "error"), *GARBAGE),
         (refusal(400, "context_length_exceeded", "too long"), "error", "context-length", 1),
         (refusal(400, "", "This model's maximum context length is 8 tokens"), "error", "context-length", 1),
         (refusal(400, "invalid_image", "cannot decode"), "error", "status-400", 1),

@@ -131,10 +131,7 @@ def test_nothing_of_a_lie_is_kept(tmp_path, kind):
 def test_no_call_is_sent_elsewhere(tmp_path, status):
     with endpoint() as other:
         moved = Scripted(status, b"", (("Location", f"{other.url}/chat/completions"),))
-        with (
-            endpoint(lambda number, body: moved) as served,
-            refused("http://127", "`base_url`"),
-        ):
+        with endpoint(lambda number, body: moved) as served, refused("http://127", "`base_url`"):
             ask(tmp_path, engine(served.url), [call(1)])
     assert not other.bodies
 

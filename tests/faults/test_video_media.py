@@ -97,37 +97,11 @@ def _add_sound(container, codec="aac"):
     container.mux(stream.encode())
 
 
-def one_frame(path):
-    write_video(path, counted(1), 8)
-
-
-def missing_timestamps(path):
-    """A bare H.264 stream: there is no container to hold times."""
-    write_video(path.with_suffix(".h264"), textured(LENGTH), 8).rename(path)
-
-
-def transport_stream(path):
-    write_video(path.with_suffix(".ts"), textured(LENGTH), 8).rename(path)
-
-
 def timestamps_that_jump_back(path):
     half = path.with_suffix(".ts")
     write_video(half, textured(LENGTH // 2), 8)
     path.write_bytes(half.read_bytes() * 2)
     half.unlink()
-
-
-def variable_rate(path):
-    random = np.random.default_rng(4)
-    write_video(path, textured(LENGTH), 8, times=np.cumsum(random.uniform(0.02, 0.3, LENGTH)))
-
-
-def ten_bit_four_two_two(path):
-    write_video(path.with_suffix(".mkv"), textured(LENGTH), 8, codec="ffv1", pixels="yuv422p10le").rename(path)
-
-
-def odd_size(path):
-    write_video(path.with_suffix(".mkv"), counted(LENGTH, (35, 61)), 8, codec="ffv1", pixels="yuv444p").rename(path)
 
 
 def duration_wrong_by_minutes(path):
@@ -166,17 +140,18 @@ UNUSABLE = {
     os.mkdir: "not-a-file",
 }
 PARTIAL = [truncated_after_the_index, truncated_matroska, corrupt_packets, hole_of_zeros]
-WHOLE = [
-    missing_timestamps,
-    transport_stream,
-    timestamps_that_jump_back,
-    variable_rate,
-    ten_bit_four_two_two,
-    odd_size,
-    duration_wrong_by_minutes,
-    one_frame,
-    a_picture,
-]
+PICTURES = [*textured(LENGTH)]
+RENAMED = {
+    "missing_timestamps": ("h264", PICTURES, {}),  # a bare stream: there is no container to hold times
+    "transport_stream": ("ts", PICTURES, {}),
+    "variable_rate": ("mp4", PICTURES, {"times": np.cumsum(np.random.default_rng(4).uniform(0.02, 0.3, LENGTH))}),
+    "ten_bit_four_two_two": ("mkv", PICTURES, {"codec": "ffv1", "pixels": "yuv422p10le"}),
+    "odd_size": ("mkv", counted(LENGTH, (35, 61)), {"codec": "ffv1", "pixels": "yuv444p"}),
+    "one_frame": ("mp4", counted(1), {}),
+}
+"""Kind of file, images and options of videos that get the name of an MP4 file."""
+MADE = [timestamps_that_jump_back, duration_wrong_by_minutes, a_picture]
+WHOLE = [*RENAMED, *(make.__name__ for make in MADE)]
 REASONS = {name: reason for name, (reason, _) in WRITTEN.items()} | {"gone": "missing-file"}
 REASONS |= {make.__name__: reason for make, reason in UNUSABLE.items()}
 
@@ -184,11 +159,12 @@ REASONS |= {make.__name__: reason for make, reason in UNUSABLE.items()}
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
     folder = tmp_path_factory.mktemp("media")
-    makers = [*UNUSABLE, *PARTIAL, *WHOLE]
-    paths = {name: folder / f"{name}.mp4" for name in [*REASONS, *(make.__name__ for make in [*PARTIAL, *WHOLE])]}
+    paths = {name: folder / f"{name}.mp4" for name in [*REASONS, *(make.__name__ for make in PARTIAL), *WHOLE]}
     for name, (_, content) in WRITTEN.items():
         paths[name].write_bytes(content)
-    for make in makers:
+    for name, (ending, images, options) in RENAMED.items():
+        write_video(paths[name].with_suffix(f".{ending}"), images, 8, **options).rename(paths[name])
+    for make in [*UNUSABLE, *PARTIAL, *MADE]:
         make(paths[make.__name__])
     return paths
 
@@ -215,21 +191,21 @@ def test_damaged_media_are_used_as_far_as_they_go(collection, make):
     assert len(frames) == 16 and times[-1] < described["duration"]
 
 
-@pytest.mark.parametrize("make", WHOLE, ids=lambda make: make.__name__)
-def test_unusual_media_are_read_whole(collection, make):
-    path = collection[make.__name__]
+@pytest.mark.parametrize("name", WHOLE)
+def test_unusual_media_are_read_whole(collection, name):
+    path = collection[name]
     described = probe(path)
     assert described["state"] == "whole"
-    assert described["frames"] == (1 if make in (one_frame, a_picture) else LENGTH)
+    assert described["frames"] == (1 if name in ("one_frame", "a_picture") else LENGTH)
     numbers = [number_of(frame) for _, frame in iterate_frames(path)]
-    if make is timestamps_that_jump_back:
+    if name == "timestamps_that_jump_back":
         assert np.abs(np.array(numbers) - np.tile(np.arange(LENGTH // 2), 2)).max() <= 1
-    elif make is not a_picture:
+    elif name != "a_picture":
         assert np.abs(np.array(numbers) - np.arange(len(numbers))).max() <= 1
     times = [time for time, _ in iterate_frames(path)]
     assert times[0] == 0 and all(np.diff(times) > 0)
     assert described["duration"] > times[-1]
-    if make not in (variable_rate, missing_timestamps, one_frame, a_picture):
+    if name not in ("variable_rate", "missing_timestamps", "one_frame", "a_picture"):
         assert described["duration"] == pytest.approx(SECONDS, abs=0.3)
 
 

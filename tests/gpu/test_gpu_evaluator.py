@@ -12,7 +12,7 @@ from verified.evaluator.model import NoiseEvaluator
 from verified.evaluator.processes import run_in_processes
 from verified.evaluator.score import moment_readings
 from verified.evaluator.settings import architecture
-from verified.evaluator.training import TrainingStep, adamw
+from verified.evaluator.training import TrainingStep, adamw, to_device
 from verified.nn.layers import computing
 
 SIZE = ("mini/16", 4, 32) if ON_CPU else ("L/16", 20, 224)
@@ -27,19 +27,13 @@ def batch_of(clips: int, size) -> object:
     return make_batch(frames, captions, [str(number) for number in range(clips)])
 
 
-def on(device: torch.device, batch):
-    from verified.evaluator.training import to_device
-
-    return to_device(batch, device)
-
-
 @pytest.mark.parametrize("clips", [4, 16], ids=["a quarter of a batch", "a whole batch"])
 def test_a_training_step_of_the_papers_size(device, report, clips):
     torch.manual_seed(0)
     model = NoiseEvaluator(architecture(*SIZE))
     model.use_checkpointing()
     step = TrainingStep(model, "all", "batch").to(device).train()
-    optimiser, batch, seconds = adamw(step, 1e-5), on(device, batch_of(clips, model.size)), []
+    optimiser, batch, seconds = adamw(step, 1e-5), to_device(batch_of(clips, model.size), device), []
     for _ in range(3):
         wait()
         started = time.perf_counter()
@@ -85,7 +79,7 @@ def losses_of_three_steps(device: torch.device, target: str) -> None:
     wrapped = torch.nn.parallel.DistributedDataParallel(step) if size > 1 else step
     optimiser, batch, rows = adamw(step, 1e-3), batch_of(8, model.size), []
     batch.frames = batch.frames[share(8, rank, size)]
-    batch = on(device, batch)
+    batch = to_device(batch, device)
     for number in range(3):
         step.generator.manual_seed(number)
         loss, seen = wrapped(batch)

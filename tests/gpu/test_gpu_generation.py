@@ -11,6 +11,7 @@ from gpu_device import ON_CPU
 from verified.config.generation import EngineSettings
 from verified.lmm.request import Request, Sampling
 
+GPUS = 0 if ON_CPU else 1
 SHORT = Sampling(max_tokens=8)
 TIMES = (0.0, 0.5, 1.0, 1.5, 2.0)
 CLIP = np.random.default_rng(0).integers(0, 255, (5, 40, 60, 3), np.uint8)
@@ -29,9 +30,7 @@ def test_transformers_on_the_gpu(device, tmp_path, kind, video_input):
     from verified.lmm.engines.transformers import Transformers
 
     folder = getattr(tiny_models, kind)(tmp_path)
-    engine = Transformers(
-        EngineSettings(engine="transformers", model=folder, gpu=0 if ON_CPU else 1, video_input=video_input)
-    )
+    engine = Transformers(EngineSettings(engine="transformers", model=folder, gpu=GPUS, video_input=video_input))
     first, again = (next(iter(engine.answer([ASKED[kind]]))) for _ in range(2))
     assert next(engine.network.parameters()).device.type == device.type
     assert first.finish in ("length", "stop") and first.tokens_out
@@ -46,15 +45,8 @@ def test_vllm_on_the_gpu(device, tmp_path, kind, video_input, monkeypatch):
     from verified.lmm.engines.vllm import VLLM
 
     folder = getattr(tiny_models, kind)(tmp_path)
-    settings = EngineSettings(
-        engine="vllm",
-        model=folder,
-        gpu=0 if ON_CPU else 1,
-        gpu_memory_share=0.3,
-        max_context_tokens=512,
-        video_input=video_input,
-    )
-    engine = VLLM(settings)
+    sizes = {"gpu": GPUS, "gpu_memory_share": 0.3, "max_context_tokens": 512}
+    engine = VLLM(EngineSettings(engine="vllm", model=folder, video_input=video_input, **sizes))
     try:
         reply = next(iter(engine.answer([ASKED[kind]])))
     finally:

@@ -54,15 +54,8 @@ def test_training_and_search_as_on_the_cpu(name, splits, tmp_path, device, repor
     model.load_state_dict(on_gpu.state)
     answers = {}
     for kind in ("cpu", device.type):
-        lists_by_task = search(
-            model.to(kind),
-            unseen.videos,
-            unseen.queries,
-            unseen.moments,
-            replace(searching, device=kind),
-            unseen.ranked,
-        ).tasks()
-        answers[kind] = {task: lists.score[:, 0] for task, lists in lists_by_task.items()}
+        parts = (unseen.videos, unseen.queries, unseen.moments, replace(searching, device=kind), unseen.ranked)
+        answers[kind] = {task: lists.score[:, 0] for task, lists in search(model.to(kind), *parts).tasks().items()}
     for task, best in answers["cpu"].items():
         torch.testing.assert_close(
             torch.as_tensor(answers[device.type][task]), torch.as_tensor(best), rtol=2e-3, atol=1e-4, msg=task

@@ -87,15 +87,6 @@ def test_models_that_do_not_fit_together_take_turns(tmp_path, share, expected):
         assert diary == expected
 
 
-PROMPTS = Path(__file__).resolve().parents[2] / "config/prompts"
-
-
-def test_each_task_has_its_prompt_and_each_prompt_its_task():
-    prompts = read_prompts(PROMPTS, PAPER)
-    assert len(prompts) == len(PAPER)
-    assert set(prompts) == {file.relative_to(PROMPTS).with_suffix("").as_posix() for file in PROMPTS.rglob("*.md")}
-
-
 def test_schema_ending_and_example_of_each_task_agree():
     for task in PAPER:
         schema, ending = structured_form(task, 2)

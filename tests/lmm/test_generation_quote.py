@@ -25,20 +25,10 @@ CAPTIONS = ["a dog runs", "a cat sits", "a dog runs"]
 def config(url):
     role = {"engine": "openai", "model": "loop-1", "base_url": url, "price_in": 1.0, "price_out": 2.0}
     video = {**role, "tokens_per_image": 250, "tokens_per_second": 10.0, "tokens_read_per_second": 1000.0}
-    return load(
-        {
-            "name": "mine",
-            "shards": 1,
-            "datasets": {
-                "mine": {
-                    "title": "Mine",
-                    "source": {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"},
-                    "keyframes": {"segments": 2},
-                }
-            },
-            "generation": {"llm": role, "image_lmm": role, "video_lmm": video, "ledger": "ledger"},
-        }
-    )
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
+    mine = {"title": "Mine", "source": source, "keyframes": {"segments": 2}}
+    generation = {"llm": role, "image_lmm": role, "video_lmm": video, "ledger": "ledger"}
+    return load({"name": "mine", "shards": 1, "datasets": {"mine": mine}, "generation": generation})
 
 
 def lay_videos(folder, moments):

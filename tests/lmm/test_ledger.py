@@ -35,12 +35,8 @@ def test_attempts_add_up_and_ok_stays(tmp_path):
         ledger.put(row_of(1, "invalid", "?"))
         ledger.put(row_of(1))
         stored = ledger.put(row_of(1, "error", ""))
-        assert (stored["status"], stored["text"], stored["attempts"], stored["cost"]) == (
-            "ok",
-            "1. a\n2. b\n3. c",
-            3,
-            0.75,
-        )
+        assert (stored["status"], stored["attempts"], stored["cost"]) == ("ok", 3, 0.75)
+        assert stored["text"] == "1. a\n2. b\n3. c"
         assert put_all(ledger, (row_of(number) for number in range(5))) == 5
         assert ledger.totals()["calls"] == 5
         with pytest.raises(ValueError, match="splendid"):
@@ -207,11 +203,8 @@ def test_failed_calls_can_be_forgotten(tmp_path, capsys):
         running.put(row_of(5))
     running.close()
     with Ledger(path) as ledger:
-        assert {(row["status"], row["reason"]) for row in ledger.rows()} == {
-            ("ok", ""),
-            ("blocked", ""),
-            ("error", "status-400"),
-        }
+        left = {("ok", ""), ("blocked", ""), ("error", "status-400")}
+        assert {(row["status"], row["reason"]) for row in ledger.rows()} == left
         assert ledger.totals()["attempts"] == 4 and ledger.get(row_of(4)["key"])
         ledger.put(row_of(3))
     with Ledger(path) as ledger:

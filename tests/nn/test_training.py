@@ -5,7 +5,6 @@ import json
 import math
 import os
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from refusals import refused
 from safetensors.torch import save_file
 from torch import nn
 from torch.optim import AdamW
+from vcmr_golden import FOLDER
 
 from verified.benchmark.vcmr import checkpoint as retrieval
 from verified.evaluator import checkpoint as evaluator
@@ -229,9 +229,6 @@ def test_a_damaged_state_is_set_aside(saved, damage, caplog):
     assert "set aside" in caplog.text
 
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
-
-
 @pytest.mark.parametrize(
     ("kind", "optimiser", "betas", "apart"),
     [
@@ -242,7 +239,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
     ],
 )
 def test_forty_steps_are_the_official_ones(kind, optimiser, betas, apart):
-    with np.load(FIXTURES / "optimizers.npz") as golden:
+    with np.load(FOLDER / "optimizers.npz") as golden:
         names = [key.removeprefix("init.") for key in golden if key.startswith("init.")]
         parameters = {name: torch.nn.Parameter(torch.from_numpy(golden[f"init.{name}"])) for name in names}
         steps = optimiser(parameter_groups(parameters.items(), 0.01), lr=1e-2, betas=betas, eps=1e-6)
@@ -259,7 +256,7 @@ def test_forty_steps_are_the_official_ones(kind, optimiser, betas, apart):
 
 
 def test_learning_rate_curves_are_the_official_ones():
-    with np.load(FIXTURES / "optimizers.npz") as golden:
+    with np.load(FOLDER / "optimizers.npz") as golden:
         bert = golden["bertadam_lr_multiplier_t1000_warm0.01"]
         hero = golden["hero_lr_multiplier_step1to5000"]
     np.testing.assert_allclose([linear_multiplier(step, 1000, 0.01) for step in range(1000)], bert, atol=1e-12)

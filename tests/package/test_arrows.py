@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+from verified.runtime.imports import running_nodes
+
 PACKAGE = Path(__file__).resolve().parents[2] / "scripts" / "verified"
 
 ORDER = (
@@ -16,10 +18,7 @@ ORDER = (
 """The rooms from the ground up: each imports those before it alone. `benchmark` is what all benchmarks share."""
 
 UPWARDS = {
-    (
-        "corpus",
-        "keyframes.segmentation",
-    ): "Scenes, from which moments are proposed, are cut as segments of a moment are.",
+    ("corpus", "keyframes.segmentation"): "Scenes, of which moments are proposed, are cut as segments of a moment are.",
     ("evaluator", "demo.pretrained"): "Where the weights lie that come with the workflow is said beside them.",
     ("features", "demo.pretrained"): "The same, of the image backbone.",
     ("evaluator", "demo.tiny_evaluator.stem"): "The evaluator's size `tiny` is built where all sizes are.",
@@ -40,12 +39,8 @@ def modules(package: Path, top: str = "") -> dict[str, ast.Module]:
 
 def imports(tree: ast.Module, known: dict[str, ast.Module], typed: bool = False) -> set[str]:
     """Modules of ours that a module imports, also inside functions; for type checkers alone if `typed`."""
-    found, waiting = set(), list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and not typed:
-            continue
-        waiting += ast.iter_child_nodes(node)
+    found = set()
+    for node in ast.walk(tree) if typed else running_nodes(tree):
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -27,6 +27,10 @@ KEY = "sk-canary-161803"
 LOOKS = (("a", 1), ("b", 1), ("c", 2))
 
 
+def moment(video: str, split: str, start: float = 0, end: float = 1, caption: str = "a dog runs") -> dict:
+    return {"video": video, "start": start, "end": end, "caption": caption, "split": split}
+
+
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
     """A folder with two videos, four moments and a key; a function that writes its configuration for an endpoint."""
@@ -39,14 +43,8 @@ def lab(tmp_path, monkeypatch):
     with (tmp_path / "videos" / "street.mp4").open("ab") as street:  # no copy of the other
         street.write(b"\0\0\0\x08free")
     splits = {"kitchen/a": ("train", "train"), "street": ("val", "test")}
-    write_jsonl(
-        tmp_path / "moments.jsonl",
-        [
-            {"video": video, "start": start, "end": start + 1, "caption": "a dog runs", "split": split}
-            for video, both in splits.items()
-            for start, split in enumerate(both)
-        ],
-    )
+    rows = [moment(name, split, n, n + 1) for name, both in splits.items() for n, split in enumerate(both)]
+    write_jsonl(tmp_path / "moments.jsonl", rows)
 
     def configure(url: str, **changes) -> None:
         role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_key_variable": "LAB_KEY"}
@@ -123,12 +121,10 @@ def test_a_model_of_another_name_is_noted(lab, capsys):
 
 
 def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
-    captions = ["nan", "N/A", "TODO", "???", "...", "-", "#NAME?", "#REF!", "null", "untitled"]
-    captions += ["a dog runs", "a dog runs", "walking"]
-    rows = [("kitchen/a", 0, text, "train") for text in captions] + [("street", 0, "white bars", "val")]
-    rows += [("street", 1, "bars go", "test"), ("kitchen/a", 1, "bars stay", "train")]
-    names = ("video", "start", "caption", "split")
-    write_jsonl("moments.jsonl", [{**dict(zip(names, row)), "end": row[1] + 1} for row in rows])
+    texts = ["nan", "N/A", "TODO", "???", "...", "-", "#NAME?", "#REF!", "null", "untitled"]
+    rows = [moment("kitchen/a", "train", 0, 1, text) for text in (*texts, "a dog runs", "a dog runs", "walking")]
+    rows += [moment("street", "val", 0, 1, "white bars"), moment("street", "test", 1, 2, "bars go")]
+    write_jsonl("moments.jsonl", [*rows, moment("kitchen/a", "train", 1, 2, "bars stay")])
     for file in ("moments.jsonl", "videos/street.mp4"):
         os.utime(file, (time.time() + 9000, time.time() + 9000))
     Path("videos/sub").symlink_to("/")
@@ -152,13 +148,9 @@ def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
     assert "2 rows repeat an earlier one" in shown and "in several splits" not in shown
 
 
-def break_videos():
-    for name in ("kitchen/a", "street"):
+def break_videos(*names: str):
+    for name in names:
         Path(f"videos/{name}.mp4").write_bytes(b"<html>not found</html>")
-
-
-def break_moments():
-    write_jsonl("moments.jsonl", [{"video": "gone", "start": 0, "end": 1, "caption": "a dog runs"}])
 
 
 def fill_disk():
@@ -230,15 +222,10 @@ def test_fields_that_a_model_does_not_take_are_named_with_their_key(lab, capsys)
 
 def test_omissions_that_a_run_survives_are_notes(lab, capsys):
     Path("videos/broken.mp4").write_bytes(b"no video")
-    rows = [("kitchen/a", 0, "train"), ("kitchen/a", 90, "train"), ("broken", 0, "train"), ("gone", 0, "test")]
-    rows.append(("street", 1, "train"))  # with the first one, enough for a batch, and a second video that can be read
-    write_jsonl(
-        "moments.jsonl",
-        [
-            {"video": video, "start": start, "end": start + 1, "caption": "a dog runs", "split": split}
-            for video, start, split in rows
-        ],
-    )
+    rows = [moment("kitchen/a", "train"), moment("kitchen/a", "train", 90, 91), moment("broken", "train")]
+    rows.append(moment("gone", "test"))
+    # With the first one, enough for a batch, and a second video that can be read.
+    write_jsonl("moments.jsonl", [*rows, moment("street", "train", 1, 2)])
     outputs = {"lab/corpus/moments.jsonl": "a1", "lab/keyframes/shard-01.tar": "b2", "lab/tables": ""}
     write_manifest("results/lab", "", outputs, ended=True)
     Path("results/lab/corpus").mkdir()
@@ -276,14 +263,6 @@ def test_init_writes_what_check_passes_and_nothing_over_it(lab, capsys):
     assert Path("lab.yaml").read_bytes() == before
     assert main([*words[:2], "--no-moments", *words[4:], "--output", "proposed.yaml"]) == 0
     assert yaml.safe_load(Path("proposed.yaml").read_text())["retrieval"]["models"] == []
-
-
-def moment(video: str, split: str, start: float = 0, end: float = 1, caption: str = "a dog runs") -> dict:
-    return {"video": video, "start": start, "end": end, "caption": caption, "split": split}
-
-
-def break_street():
-    Path("videos/street.mp4").write_bytes(b"no video")
 
 
 def cut_street():
@@ -331,7 +310,8 @@ def fetch():
     model.write_bytes(b"x")
 
 
-TRAIN, TEST = moment("street", "train"), moment("street", "test")
+TRAIN, TEST, ELSEWHERE = moment("street", "train"), moment("street", "test"), moment("kitchen/a", "train")
+TWO, THREE = {"evaluator__batch": 2}, {"evaluator__batch": 3}
 AGREEMENT = {"annotations__choose_by": "agreement"}
 PROPOSED = {"datasets__lab__source": {"kind": "folder", "videos": "videos"}, "evaluator__batch": 2}
 EYES = {"features__video_backbone": "org/eyes", "weights__lock": "lock.json"}
@@ -341,8 +321,8 @@ LONG = {
 }
 FINDINGS = [
     ("problem|datasets.lab.source.videos|clips", {"datasets__lab__source__videos": "clips"}),
-    ("problem|2 of 2|kitchen/a|not-a-video", {}, break_videos),
-    ("problem|moments.jsonl|1 of 1|unknown-video (1)|row 1", {}, break_moments),
+    ("problem|2 of 2|kitchen/a|not-a-video", {}, lambda: break_videos("kitchen/a", "street")),
+    ("problem|moments.jsonl|1 of 1|unknown-video (1)|row 1", {}, lambda: only(moment("gone", "test"))),
     ("problem|disk|0.0 GB|1.0|for clips", {}, fill_disk),
     ("problem|evaluator.gpus|4 GPUs|--cluster", {"evaluator__gpus": 4}),
     ("problem|evaluator.batch|4 or less", {"evaluator__batch": 16}),
@@ -385,8 +365,8 @@ FINDINGS = [
     ("problem|NO_SUCH_KEY", {"generation__llm": {"engine": "openai", "model": "m", "api_key_variable": "NO_SUCH_KEY"}}),
     ("problem|generation.prompts", {"generation__prompts": "nowhere"}),
     ("problem|source.moments|gone.jsonl", {"datasets__lab__source__moments": "gone.jsonl"}),
-    ("problem|evaluator.batch|2 usable|set evaluator.batch to 2", {}, break_street),
-    ("problem|evaluator.batch|1 usable|needs two", {"evaluator__batch": 2}, lambda: only(TRAIN)),
+    ("problem|evaluator.batch|2 usable|set evaluator.batch to 2", {}, lambda: break_videos("street")),
+    ("problem|evaluator.batch|1 usable|needs two", TWO, lambda: only(TRAIN)),
     ("note|copies|street of again", {}, copy_street),
     ("note|cut off|street|of 6.0 s", {}, cut_street),
     ("note|end more than|6 s in street", {}, cut_street),
@@ -400,37 +380,29 @@ FINDINGS = [
     ),
     (
         "note|2 of 6 captions say",
-        {"evaluator__batch": 2},
+        TWO,
         lambda: captions("I do not know.", "a dog runs", "抱歉，我无法描述。", *["a cat sits"] * 3),
     ),
-    (
-        "note|5 of 6 moments have the caption 'a man walks'",
-        {"evaluator__batch": 2},
-        lambda: captions(*["a man walks"] * 5, "a dog runs"),
-    ),
+    ("note|5 of 6 moments have the caption 'a man walks'", TWO, lambda: captions(*["a man walks"] * 5, "a dog runs")),
     # The only video of a split cannot be read: its captions would be paid for, and nothing could be tested.
     (
         "problem| datasets.lab.spans.test_split: |'test'|broken",
-        {"evaluator__batch": 2},
-        lambda: only(moment("kitchen/a", "train"), TRAIN, moment("broken", "test")),
+        TWO,
+        lambda: only(ELSEWHERE, TRAIN, moment("broken", "test")),
     ),
     # One video is left to train on, and none to select on.
     (
         "problem| datasets.lab.spans.selection_split: |'val'|single video",
-        {"evaluator__batch": 2},
-        lambda: only(moment("kitchen/a", "train"), moment("kitchen/a", "test", 1, 2), moment("broken", "val")),
+        TWO,
+        lambda: only(ELSEWHERE, moment("kitchen/a", "test", 1, 2), moment("broken", "val")),
     ),
     # At 8 frames a second, a moment of 0.1 s has no two frames for the evaluator.
-    (
-        "problem| evaluator.batch: |2 usable|two frames",
-        {"evaluator__batch": 3},
-        lambda: only(moment("kitchen/a", "train", end=0.1), TRAIN, TEST),
-    ),
+    ("problem| evaluator.batch: |2 usable|two frames", THREE, lambda: only(ELSEWHERE | {"end": 0.1}, TRAIN, TEST)),
     # The evaluator is trained on one split alone.
     (
         "problem| evaluator.batch: |2 usable|other splits",
-        {"evaluator__batch": 3, "evaluator__splits": ["train"]},
-        lambda: only(moment("kitchen/a", "train"), TRAIN, TEST),
+        THREE | {"evaluator__splits": ["train"]},
+        lambda: only(ELSEWHERE, TRAIN, TEST),
     ),
 ]
 """Level and words of the finding, changed keys, and damage."""

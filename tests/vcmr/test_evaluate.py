@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from refusals import refused
 from running import PROJECT
+from vcmr_golden import FOLDER
 
 from verified.__main__ import main
 from verified.benchmark.lists import Lists, suppress
@@ -16,9 +17,8 @@ from verified.benchmark.vcmr.evaluate import evaluate_files
 from verified.benchmark.vcmr.submission import read_submission, read_truth, write_submission
 from verified.cli.forms import SUBMISSION
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
-METRICS = sorted(FIXTURES.glob("eval_0*.json")) + sorted(FIXTURES.glob("eval_1*.json"))
-SUPPRESSED = sorted(FIXTURES.glob("eval_2*.json"))
+METRICS = sorted(FOLDER.glob("eval_0*.json")) + sorted(FOLDER.glob("eval_1*.json"))
+SUPPRESSED = sorted(FOLDER.glob("eval_2*.json"))
 
 
 def written(folder: Path, ground_truth: list[dict], submission: dict) -> tuple[Path, Path]:

@@ -71,11 +71,8 @@ def test_cosines_are_float32_in_either(precision):
     torch.testing.assert_close(cosines, truth, rtol=0, atol=1e-6)
 
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
-
-
 def labels_file():
-    return json.loads((FIXTURES / "labels_masks_sampling.json").read_text(encoding="utf-8"))
+    return json.loads((FOLDER / "labels_masks_sampling.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", labels_file()["labels"], ids=lambda case: str(case["ts"]))
@@ -109,18 +106,12 @@ testing_inputs.__test__ = False
 def configured(features=None, **retrieval):
     released = {"kind": "released", "collection": "charades-fig", "splits": ["train", "test"]}
     spans = {"selection_split": "held-out", "held_out_share": 0.1}
-    return load(
-        {
-            "name": "test",
-            "datasets": {
-                "demo": {"title": "Demo", "source": {"kind": "demo"}},
-                "bare": {"title": "Bare", "source": released, "spans": spans},
-                "given": {"title": "Given", "source": {**released, "features_dir": "data/features"}, "spans": spans},
-            },
-            "retrieval": retrieval,
-            "features": features or {},
-        }
-    )
+    datasets = {
+        "demo": {"title": "Demo", "source": {"kind": "demo"}},
+        "bare": {"title": "Bare", "source": released, "spans": spans},
+        "given": {"title": "Given", "source": {**released, "features_dir": "data/features"}, "spans": spans},
+    }
+    return load({"name": "test", "datasets": datasets, "retrieval": retrieval, "features": features or {}})
 
 
 def test_the_digest_of_settings_tells_trainings_apart_that_must_not_be_averaged():

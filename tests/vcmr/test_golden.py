@@ -106,6 +106,7 @@ NEGATIVES = {"span": "st_ed", "negative_video": "neg_ctx", "negative_query": "ne
 OF_XML = {**NEGATIVES, "total": "overall"}
 OF_RELOCLNET = {**OF_XML, "frame": "fcl", "video": "vcl"}
 OF_HERO = {**NEGATIVES, "total": "total"}
+OF_SQUIDNET = {"moment": "moment_debiasing_loss", "video": "video_prediction_loss", "total": "loss_total"}
 LOSSES = [
     ("xml", "loss_rand_loss_", OF_XML, 19, 5),
     ("xml", "loss_hard_loss_", OF_XML, 20, 5),
@@ -114,13 +115,7 @@ LOSSES = [
     ("hero", "loss_all_", OF_HERO, 1999, 1),
     ("hero", "loss_hard_", OF_HERO, 2000, 1),
     ("conquer", "loss_", {"moment": "moment_ce_loss", "total": "loss_overall"}, 0, 0),
-    (
-        "squidnet",
-        "loss_",
-        {"moment": "moment_debiasing_loss", "video": "video_prediction_loss", "total": "loss_total"},
-        0,
-        0,
-    ),
+    ("squidnet", "loss_", OF_SQUIDNET, 0, 0),
 ]
 """Model, beginning of the stored names, stored name of each loss, epoch (of HERO: step), seed of the draws."""
 

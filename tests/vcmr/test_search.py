@@ -3,21 +3,19 @@
 import itertools
 import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vcmr_golden import Golden
+from vcmr_golden import FOLDER, Golden
 
 from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 from verified.benchmark.vcmr.decode import best_spans, spans_of_windows
 from verified.benchmark.vcmr.models.xml import XML, XMLConfig
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "vcmr"
 CLIPS = 16
 
 
@@ -49,12 +47,12 @@ class Moments:
 
 @pytest.fixture(scope="module")
 def official():
-    return json.loads((FIXTURES / "xml_inference.json").read_text(encoding="utf-8"))
+    return json.loads((FOLDER / "xml_inference.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def inputs():
-    with np.load(FIXTURES / "xml_inference_inputs.npz") as arrays:
+    with np.load(FOLDER / "xml_inference_inputs.npz") as arrays:
         videos = Rows(arrays["video_feat"], arrays["video_len"])
         queries = Rows(arrays["query_feat"], arrays["query_len"])
         return videos, queries, Moments(np.arange(8), arrays["gt_video_index"])
@@ -174,7 +172,7 @@ def test_the_best_spans_are_those_of_a_full_search(seed, videos, clips, shortest
             assert [span[:3] for span in actual] == [span[:3] for span in expected]
 
 
-@pytest.mark.parametrize("case", json.loads((FIXTURES / "labels_masks_sampling.json").read_text())["length_masks"])
+@pytest.mark.parametrize("case", json.loads((FOLDER / "labels_masks_sampling.json").read_text())["length_masks"])
 def test_allowed_spans_are_the_official_ones(case):
     flat = torch.full((1, 1, case["L"]), 1 / case["L"])
     _, first, last, score = best_spans(

@@ -69,6 +69,12 @@ def planted(tmp_path_factory):
     return [plant(folder, 16, seed=seed) for seed in (1, 2)]
 
 
+def files_of(learn) -> dict[str, str]:
+    """Files of a training that is also selected on what it learns from."""
+    annotations = dict.fromkeys(("train", "selection"), str(learn.annotations))
+    return {"video": str(learn.video), "text": str(learn.text), **annotations}
+
+
 def trained(planted, folder, epochs=4, searching=SEARCHING, **changes):
     torch.manual_seed(0)
     model = small_model("xml", hidden=32)
@@ -85,8 +91,7 @@ def test_a_killed_run_goes_on_only_with_the_same_files(change, planted, tmp_path
     monkeypatch.setattr(experiment, "SAVE_SECONDS", 0.0)
 
     def run(folder, source=learn):
-        files = {"video": str(source.video), "text": str(learn.text)}
-        files |= dict.fromkeys(("train", "selection"), str(learn.annotations))
+        files = files_of(learn) | {"video": str(source.video)}
         folder.mkdir(exist_ok=True)
         train_model("xml", "fig", 2018, files, SETTINGS, str(folder / "c.safetensors"), str(folder / "l.jsonl"))
         return (folder / "c.safetensors").read_bytes(), (folder / "l.jsonl").read_bytes()
@@ -119,9 +124,7 @@ def test_a_killed_run_goes_on_only_with_the_same_files(change, planted, tmp_path
 
 
 def test_trainings_of_other_seeds_begin_and_draw_otherwise(planted, tmp_path, monkeypatch):
-    files = {"video": str(planted[0].video), "text": str(planted[0].text)}
-    files |= dict.fromkeys(("train", "selection"), str(planted[0].annotations))
-    begun = []
+    files, begun = files_of(planted[0]), []
 
     def train(model, *given):
         begun.append((given[-1].seed, next(model.parameters()).detach().clone()))
@@ -186,8 +189,7 @@ def test_a_held_out_part_selects_and_the_rest_trains(planted, tmp_path):
 def run(planted, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     learn, test = planted
-    features = {"video": str(learn.video), "text": str(learn.text)}
-    files = {**features, "train": str(learn.annotations), "selection": str(learn.annotations)}
+    files = files_of(learn)
     checkpoint = str(folder / "c.safetensors")
     train_model("xml", "fig", 2018, files, SETTINGS, checkpoint, str(folder / "l.jsonl"))
     files |= {"checkpoint": checkpoint}
@@ -198,14 +200,8 @@ def run(planted, tmp_path_factory):
     tested["test"] = str(folder / "test.jsonl")
     write_jsonl(tested["test"], [row | {"cog_desc": "coarse"} for row in read_jsonl(test.annotations)])
     facts = {"dataset": "d", "model": "xml", "trained_on": "cog", "tested_on": "fig", "seed": 2018, "split": "test"}
-    test_model(
-        tested,
-        facts,
-        of_job(testing_settings),
-        str(folder / "submission.json.gz"),
-        str(folder / "metrics.json"),
-        str(folder / "per_query.npz"),
-    )
+    outputs = (str(folder / name) for name in ("submission.json.gz", "metrics.json", "per_query.npz"))
+    test_model(tested, facts, of_job(testing_settings), *outputs)
     return folder
 
 

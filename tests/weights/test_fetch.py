@@ -171,15 +171,8 @@ def test_each_model_has_the_record_of_its_own_revision_or_is_a_folder(tmp_path, 
     features = {"video_backbone": "o/see", "video_revision": "v", "text_encoder": "o/read", "text_revision": "t"}
     annotations = {"choose_by": "agreement", "joint_encoder": "o/join", "joint_revision": "j"}
     roles = {role: {"engine": "vllm", "model": f"o/{role}"} for role in ("llm", "image_lmm")}
-    settings = load(
-        {
-            "name": "mine",
-            "datasets": {"d": {"title": "d", "source": {"kind": "demo"}}},
-            "features": features,
-            "annotations": annotations,
-            "generation": roles,
-        }
-    )
+    base = {"name": "mine", "datasets": {"d": {"title": "d", "source": {"kind": "demo"}}}}
+    settings = load({**base, "features": features, "annotations": annotations, "generation": roles})
     found = video_records(settings) + text_records(settings) + agreement_records(settings)
     found += role_records(settings, "llm", "image_lmm")
     names = ("o--see@v", "o--read@t", "o--join@j", "o--image_lmm", "o--llm")
