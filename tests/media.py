@@ -1,5 +1,6 @@
 """Small videos made on the spot, for tests."""
 
+import itertools
 import struct
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -30,18 +31,13 @@ def write_video(
             stream.codec_context.time_base = Fraction(1, 1000)
         if gop:
             stream.codec_context.gop_size = gop
-        for number, image in enumerate([first, *images] if times is not None else _chain(first, images)):
+        for number, image in enumerate(itertools.chain([first], images)):
             frame = av.VideoFrame.from_ndarray(image, format="rgb24")
             if times is not None:
                 frame.pts, frame.time_base = round(times[number] * 1000), Fraction(1, 1000)
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return path
-
-
-def _chain(first, rest):
-    yield first
-    yield from rest
 
 
 def counted(count: int, size: tuple[int, int] = (48, 64)) -> list[np.ndarray]:

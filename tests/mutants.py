@@ -42,15 +42,12 @@ class Variant:
 # Kinds of mutations
 
 
-def one_encoding(side: str, name: str, change: Callable) -> Mutation:
-    """change(tensor) in the place of the tensor `name` of an encoding."""
+def encoding(side: str, change: Callable) -> Mutation:
+    """change(encoded) in the place of an encoding."""
 
     def attributes(base: Model) -> dict:
-        def encode(self, values, mask):
-            encoded = getattr(base, f"encode_{side}")(self, values, mask)
-            return {**encoded, name: change(encoded[name])}
-
-        return {f"encode_{side}": encode}
+        encode = getattr(base, f"encode_{side}")
+        return {f"encode_{side}": lambda self, values, mask: change(encode(self, values, mask))}
 
     return attributes
 
@@ -68,17 +65,8 @@ def reading(side: str, change: Callable) -> Mutation:
     return attributes
 
 
-def logits(change: Callable[[Spans], Spans]) -> Mutation:
-    """change(spans) of what `span_logits` returns."""
-
-    def attributes(base: Model) -> dict:
-        return {"span_logits": lambda self, *given: change(base.span_logits(self, *given))}
-
-    return attributes
-
-
-def found(change: Callable[[Spans, Tensor], Spans]) -> Mutation:
-    """change(spans, mask [P, L] of their pairs), in search alone."""
+def logits(change: Callable[[Spans, Tensor], Spans]) -> Mutation:
+    """change(spans, mask [P, L] of their pairs) of what `span_logits` returns."""
 
     def attributes(base: Model) -> dict:
         def span_logits(self, queries, videos, query_index, video_index):
@@ -110,11 +98,6 @@ def labelled(column: int, by: int) -> Mutation:
         return {"label": staticmethod(label)}
 
     return attributes
-
-
-def learning_from(change: Callable[[Batch], Batch]) -> Mutation:
-    """The losses see change(batch)."""
-    return lambda base: {"losses": lambda self, batch, **more: base.losses(self, change(batch), **more)}
 
 
 def losing(change: Callable[[dict, Batch, int], Tensor]) -> Mutation:
@@ -203,12 +186,8 @@ def weights_outside_the_state(base):
     return {"__init__": __init__, "span_logits": span_logits}
 
 
-def rounded_queries(base):
-    def encode_queries(self, query, mask):
-        encoded = base.encode_queries(self, query, mask)
-        return {name: x.half().to(x.dtype) if x.is_floating_point() else x for name, x in encoded.items()}
-
-    return {"encode_queries": encode_queries}
+def rounded(encoded):
+    return {name: x.half().to(x.dtype) if x.is_floating_point() else x for name, x in encoded.items()}
 
 
 def _over_pads(losses, batch, epoch):
@@ -218,13 +197,14 @@ def _over_pads(losses, batch, epoch):
 BROKEN = [
     # What is encoded together
     Variant("clip vectors are centred over the batch", "example", "batch_mates",
-            one_encoding("videos", "unit", lambda x: x - x.mean(dim=0)), "other videos of the batch change"),
+            encoding("videos", lambda of: {**of, "unit": of["unit"] - of["unit"].mean(dim=0)}),
+            "other videos of the batch change"),
     Variant("spans come from the videos that were encoded last", "conquer", "batch_mates", stale_videos),
     # Pads
     Variant("the query encoder sees pads as tokens", "hero", "changed_pads",
             reading("queries", lambda values, mask: (values, torch.ones_like(mask)))),
     Variant("pads are open for spans", "example", "pads",
-            logits(lambda spans: spans._replace(start=spans.start.clamp(min=-5))), "pads hold"),
+            logits(lambda spans, _: spans._replace(start=spans.start.clamp(min=-5))), "pads hold"),
     Variant("a loss is averaged over the pads of videos", "hero", "padding", losing(_over_pads)),
     # What is read
     Variant("the last token of a query is not read", "reloclnet", "reading", reading("queries", without_last_token)),
@@ -236,18 +216,18 @@ BROKEN = [
             "video_scores: shape"),
     # Spans, labels, ranking
     Variant("starts and ends are swapped at search", "xml", "overfitting",
-            logits(lambda spans: spans._replace(start=spans.end, end=spans.start))),
+            logits(lambda spans, _: spans._replace(start=spans.end, end=spans.start))),
     Variant("labels start one clip early", "reloclnet", "labels", labelled(0, -1)),
     Variant("labels end one clip late", "squidnet", "round_trip", labelled(1, 1)),
     Variant("starts of long moments are one clip early", "squidnet", "round_trip", long_starts_early, "too early"),
     Variant("a lower score weighs more", "example", "weights",
             method("video_weights", lambda base: lambda self, scores: torch.exp(-scores)), "a lower score weighs more"),
-    Variant("query vectors are rounded to float16", "reloclnet", "precision", rounded_queries),
+    Variant("query vectors are rounded to float16", "reloclnet", "precision", encoding("queries", rounded)),
     # Losses
     Variant("a loss is counted twice in the total", "example", "losses", counted_twice, "not the sum"),
     Variant("a negative is in the slot of the true video", "squidnet", "losses",
-            learning_from(lambda batch: replace(
-                batch, video=batch.video.roll(1, dims=1), video_mask=batch.video_mask.roll(1, dims=1)))),
+            method("losses", lambda base: lambda self, batch, **more: base.losses(self, replace(
+                batch, video=batch.video.roll(1, dims=1), video_mask=batch.video_mask.roll(1, dims=1)), **more))),
     Variant("a layer is never used", "example", "gradients", spare_layer,
             "no gradient reaches spare.0.weight, spare.0.bias and 16 more"),
     Variant("the step is not read where negatives become hard", "hero", "options",
@@ -309,7 +289,7 @@ def late_branch(base):
 
 HONEST = [
     Variant("pads hold minus infinity", "conquer", "",
-            found(lambda spans, mask: spans._replace(start=spans.start.masked_fill(~mask, -torch.inf)))),
+            logits(lambda spans, mask: spans._replace(start=spans.start.masked_fill(~mask, -torch.inf)))),
     Variant("a saved buffer counts the batches", "hero", "", batches_counted),
     Variant("positions are learned", "example", "", learned_positions),
     Variant("a branch begins at zero", "example", "", late_branch),

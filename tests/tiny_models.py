@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
 
 MISTRAL_TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}{% if m['role'] == 'user' %}[INST] {{ m['content'] }} [/INST]"
@@ -28,8 +32,6 @@ QWEN_TEXT_TEMPLATE = (
 
 def _tokenizer(special: list[str]):
     """A tokenizer of single bytes and the given control tokens."""
-    from transformers import PreTrainedTokenizerFast
-
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokens = Tokenizer(models.BPE(vocab={token: index for index, token in enumerate(alphabet)}, merges=[]))
     tokens.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -52,34 +54,27 @@ TEXT = {
 
 def mistral(folder: Path, context: int = 4096) -> str:
     """MistralForCausalLM, as Mistral-7B-Instruct-v0.2."""
-    import torch
-    from transformers import MistralConfig, MistralForCausalLM
-
     tokenizer = _tokenizer(["[INST]", "[/INST]"])
     tokenizer.chat_template = MISTRAL_TEMPLATE
     torch.manual_seed(0)
-    config = MistralConfig(vocab_size=len(tokenizer), max_position_embeddings=context, **TEXT)
-    MistralForCausalLM(config).save_pretrained(folder)
+    config = transformers.MistralConfig(vocab_size=len(tokenizer), max_position_embeddings=context, **TEXT)
+    transformers.MistralForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
 
 
 def resnet(folder: Path) -> Path:
     """ResNetModel with bottlenecks, as resnet-152, of 32 channels."""
-    import torch
-    from transformers import ResNetConfig, ResNetModel
-
     torch.manual_seed(0)
-    config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16, 16, 32], depths=[1, 1, 1, 1], layer_type="bottleneck")
-    ResNetModel(config).save_pretrained(folder)
+    config = transformers.ResNetConfig(
+        embedding_size=8, hidden_sizes=[8, 16, 16, 32], depths=[1, 1, 1, 1], layer_type="bottleneck"
+    )
+    transformers.ResNetModel(config).save_pretrained(folder)
     return folder
 
 
 def roberta(folder: Path, places: int = 512) -> Path:
     """RobertaModel of twelve layers of width 48, as roberta-base, with a tokenizer of single bytes."""
-    import torch
-    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
-
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     alphabet = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet())]
     tokens = Tokenizer(models.BPE(vocab={token: index for index, token in enumerate(alphabet)}, merges=[]))
@@ -88,91 +83,67 @@ def roberta(folder: Path, places: int = 512) -> Path:
     names = {"bos_token": "<s>", "cls_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "sep_token": "</s>"}
     PreTrainedTokenizerFast(tokenizer_object=tokens, model_max_length=places, **names).save_pretrained(folder)
     torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=len(alphabet),
-        hidden_size=48,
-        num_hidden_layers=12,
-        num_attention_heads=4,
-        intermediate_size=96,
-        max_position_embeddings=places + 2,
-        pad_token_id=1,
-        type_vocab_size=1,
-    )
-    RobertaModel(config).save_pretrained(folder)
+    sizes = {"hidden_size": 48, "num_hidden_layers": 12, "num_attention_heads": 4, "intermediate_size": 96}
+    sizes |= {"vocab_size": len(alphabet), "max_position_embeddings": places + 2, "type_vocab_size": 1}
+    transformers.RobertaModel(transformers.RobertaConfig(**sizes, pad_token_id=1)).save_pretrained(folder)
     return folder
 
 
 def clip(folder: Path) -> Path:
     """CLIPModel of pictures of 32 pixels and words in small letters, twelve joint numbers."""
-    import torch
-    from transformers import CLIPConfig, CLIPModel, CLIPTokenizer
-
     letters = "abcdefghijklmnopqrstuvwxyz"
     vocabulary = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
     (folder / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(vocabulary)}))
     (folder / "merges.txt").write_text("#version: 0.2\n")
-    tokenizer = CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=20)
+    tokenizer = transformers.CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=20)
     tokenizer.save_pretrained(folder)
     small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
     ends = {"bos_token_id": len(vocabulary) - 2, "eos_token_id": len(vocabulary) - 1, "pad_token_id": 0}
     torch.manual_seed(0)
-    config = CLIPConfig(
+    config = transformers.CLIPConfig(
         text_config={**small, **ends, "vocab_size": len(vocabulary), "max_position_embeddings": 20},
         vision_config={**small, "image_size": 32, "patch_size": 16},
         projection_dim=12,
     )
-    CLIPModel(config).save_pretrained(folder)
+    transformers.CLIPModel(config).save_pretrained(folder)
     return folder
 
 
 def siglip(folder: Path) -> Path:
     """SiglipModel of pictures of 32 pixels and texts of 16 bytes, sixteen joint numbers."""
-    import torch
-    from transformers import SiglipConfig, SiglipModel
-
     tokenizer = _tokenizer([])
     tokenizer.save_pretrained(folder)
     small = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
     torch.manual_seed(0)
-    config = SiglipConfig(
+    config = transformers.SiglipConfig(
         text_config={**small, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "projection_size": 16},
         vision_config={**small, "image_size": 32, "patch_size": 16},
     )
-    SiglipModel(config).save_pretrained(folder)
+    transformers.SiglipModel(config).save_pretrained(folder)
     return folder
 
 
 def llava_next(folder: Path) -> str:
     """LlavaNextForConditionalGeneration with CLIP eyes and a Mistral, as LLaVA-1.6-Mistral-7B."""
-    import torch
-    from transformers import (
-        CLIPVisionConfig,
-        LlavaNextConfig,
-        LlavaNextForConditionalGeneration,
-        LlavaNextImageProcessorPil,
-        LlavaNextProcessor,
-        MistralConfig,
-    )
-
     tokenizer = _tokenizer(["<image>", "[INST]", "[/INST]"])
     torch.manual_seed(0)
-    vision = CLIPVisionConfig(
+    vision = transformers.CLIPVisionConfig(
         hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
     )
     points = [[28, 56], [56, 28], [56, 56]]
-    config = LlavaNextConfig(
+    config = transformers.LlavaNextConfig(
         vision_config=vision,
-        text_config=MistralConfig(vocab_size=len(tokenizer), max_position_embeddings=4096, **TEXT),
+        text_config=transformers.MistralConfig(vocab_size=len(tokenizer), max_position_embeddings=4096, **TEXT),
         image_token_index=tokenizer.convert_tokens_to_ids("<image>"),
         image_grid_pinpoints=points,
         vision_feature_layer=-1,
     )
-    LlavaNextForConditionalGeneration(config).save_pretrained(folder)
+    transformers.LlavaNextForConditionalGeneration(config).save_pretrained(folder)
     _name_as_published(folder / "model.safetensors")
-    images = LlavaNextImageProcessorPil(
+    images = transformers.LlavaNextImageProcessorPil(
         size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}, image_grid_pinpoints=points
     )
-    processor = LlavaNextProcessor(
+    processor = transformers.LlavaNextProcessor(
         images, tokenizer, patch_size=14, vision_feature_select_strategy="default", num_additional_image_tokens=1
     )
     processor.chat_template = LLAVA_TEMPLATE
@@ -182,8 +153,6 @@ def llava_next(folder: Path) -> str:
 
 def _name_as_published(file: Path) -> None:
     """Give the weights of the eyes the longer names that LLaVA-1.6 was published with, which vLLM expects."""
-    from safetensors.torch import load_file, save_file
-
     eyes, published = "vision_tower.", "vision_tower.vision_model."
     weights = load_file(file)
     assert any(eyes in name for name in weights)
@@ -193,14 +162,11 @@ def _name_as_published(file: Path) -> None:
 
 def qwen_vl(folder: Path) -> str:
     """Qwen2_5_VLForConditionalGeneration, as Qwen2.5-VL-7B-Instruct."""
-    import torch
-    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration, Qwen2VLImageProcessorPil
-
     control = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
     tokenizer = _tokenizer(control)
     number = tokenizer.convert_tokens_to_ids
     torch.manual_seed(0)
-    config = Qwen2_5_VLConfig(
+    config = transformers.Qwen2_5_VLConfig(
         vision_config={
             "depth": 2,
             "hidden_size": 16,
@@ -222,9 +188,9 @@ def qwen_vl(folder: Path) -> str:
         vision_start_token_id=number("<|vision_start|>"),
         vision_end_token_id=number("<|vision_end|>"),
     )
-    Qwen2_5_VLForConditionalGeneration(config).save_pretrained(folder)
+    transformers.Qwen2_5_VLForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    Qwen2VLImageProcessorPil(min_pixels=28 * 28, max_pixels=56 * 56).save_pretrained(folder)
+    transformers.Qwen2VLImageProcessorPil(min_pixels=28 * 28, max_pixels=56 * 56).save_pretrained(folder)
     images = json.loads((folder / "preprocessor_config.json").read_text())
     images |= {"processor_class": "Qwen2_5_VLProcessor", "image_processor_type": "Qwen2VLImageProcessor"}
     (folder / "preprocessor_config.json").write_text(json.dumps(images))
