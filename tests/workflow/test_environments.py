@@ -1,9 +1,7 @@
 """Packages: the lock, and the conda environment of each rule, complete for what its script imports."""
 
-import ast
 import re
 import runpy
-import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import packages_distributions, requires, version
@@ -17,12 +15,10 @@ from running import PROJECT
 
 from verified.config import load
 from verified.lmm.jobs import AskingJobs
-from verified.runtime.imports import running_nodes
+from verified.runtime.imports import Module, find, source
 
 ENVIRONMENTS = sorted((PROJECT / "envs").glob("*.yaml"))
 VLLM = PROJECT / "envs" / "generation-cuda.yaml"
-ROOTS = [PROJECT / "scripts", *PROJECT.glob("extensions/*[!_]"), PROJECT / "tests"]
-OURS = {path.stem for root in ROOTS for path in root.iterdir()}
 
 
 @cache
@@ -83,24 +79,6 @@ def rules() -> list[tuple[str, Path, Path | None]]:
 RULES = rules()
 
 
-@cache
-def imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """(dotted names inside the package, top-level names outside it) that a file imports, type checkers' left out."""
-    ours, foreign = set(), set()
-    for node in running_nodes(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            if name.split(".")[0] in OURS:
-                ours.add(name)
-            else:
-                foreign.add(name.split(".")[0])
-    return frozenset(ours), frozenset(foreign - set(sys.stdlib_module_names))
-
-
 def reached(*scripts: Path) -> dict[str, Path]:
     """Top-level names of all third-party packages that scripts import, themselves or through ours, with a file of each.
 
@@ -112,18 +90,15 @@ def reached(*scripts: Path) -> dict[str, Path]:
         "decord_reader.py": {"decord"},
         "text.py": {"rapidocr"},
     }
-    seen, waiting, foreign = set(), [*scripts], {}
+    seen, waiting, foreign = set(), [*map(Module, scripts)], {}
     while waiting:
-        path = waiting.pop()
-        if path in seen or "engines" in path.parts:
+        module = waiting.pop()
+        path = module.file
+        if module in seen or "engines" in path.parts:
             continue
-        seen.add(path)
-        ours, outside = imports(path)
-        foreign |= dict.fromkeys(outside - optional.get(path.name, set()), path)
-        for name in ours:
-            for root in ROOTS:
-                base = root.joinpath(*name.split("."))
-                waiting += [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
+        seen.add(module)
+        foreign |= dict.fromkeys({*source(module).releases} - optional.get(path.name, set()), path)
+        waiting += [found for name in source(module).modules if (found := find(name))]
     return foreign
 
 
@@ -228,9 +203,8 @@ def imported() -> dict[str, set[str]]:
     names: dict[str, set[str]] = {}
     folders = [PROJECT / "scripts", *PROJECT.glob("extensions/*/scripts"), *PROJECT.glob("extensions/*/verified_*")]
     for file in sorted(file for folder in folders for file in folder.rglob("*.py")):
-        for name in imports(file)[1]:
-            if not name.startswith("verified_"):
-                names.setdefault(name, set()).add(file.name)
+        for name in source(Module(file)).releases:
+            names.setdefault(name, set()).add(file.name)
     return names
 
 
