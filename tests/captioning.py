@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from candidate_rows import moment_row
 from media import counted, write_video
+from PIL import Image
 
 from verified.config.generation import Generation
 from verified.io.video import probe
-from verified.keyframes.extract import encode_jpeg
 
 
 def settings(folder: Path, **changes) -> Generation:
@@ -39,7 +39,9 @@ def make_videos(folder: Path, moments: list[dict], fps: int = 8) -> dict[str, di
 
 
 def jpeg(shade: int) -> bytes:
-    return encode_jpeg(np.full((32, 48, 3), shade, np.uint8))
+    out = io.BytesIO()
+    Image.fromarray(np.full((32, 48, 3), shade, np.uint8)).save(out, "JPEG")
+    return out.getvalue()
 
 
 def tar_of(path: Path, files: dict[str, bytes]) -> Path:

@@ -115,10 +115,7 @@ def front(folder: Path) -> Path:
 
 def captions(folder: Path) -> Path:
     rows = annotations()
-    moments = [
-        {**row, "start": row["time"][0], "end": row["time"][1], "caption": row["cog_desc"], "split": row["split"]}
-        for row in rows
-    ]
+    moments = [{**row, "start": row["time"][0], "end": row["time"][1], "caption": row["cog_desc"]} for row in rows]
     made, scores = [], []
     for row in rows:
         for kind in ("statics", "dynamics"):

@@ -47,6 +47,15 @@ def coarse_only(folder: Path, **retrieval: object) -> dict:
     return {"name": "given", "datasets": datasets, "retrieval": retrieval}
 
 
+def asked_corpus(name: str, url: str, **role: object) -> dict:
+    """The configuration of a folder of videos whose captions an endpoint writes; `role`: more of each role."""
+    asked = {"engine": "openai", "model": "loop-1", "base_url": url, **role}
+    source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
+    datasets = {name: {"title": name.title(), "source": source}}
+    roles = {each: dict(asked) for each in ("llm", "image_lmm", "video_lmm")}
+    return {"name": name, "datasets": datasets, "generation": roles}
+
+
 def fig(desc_id: int, video: str = "v", start: float = 0.0, end: float = 5.0, **changes: object) -> dict:
     """The row of another moment, with other values by their keys."""
     return {**ROW, "video": video, "time": [start, end], "desc_id": desc_id, **changes}

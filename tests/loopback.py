@@ -23,16 +23,9 @@ class Scripted(NamedTuple):
 
 
 def completion(text: str | None, finish: str = "stop", model: str = "loop-1", **message) -> Scripted:
-    body = {
-        "id": "c1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": model,
-        "choices": [
-            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
-        ],
-        "usage": {"prompt_tokens": 12, "completion_tokens": 4, "total_tokens": 16},
-    }
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
+    usage = {"prompt_tokens": 12, "completion_tokens": 4, "total_tokens": 16}
+    body = {"id": "c1", "object": "chat.completion", "created": 1, "model": model, "choices": [choice], "usage": usage}
     return Scripted(200, json.dumps(body).encode())
 
 

@@ -10,9 +10,6 @@ def shown_settings(
 ) -> Shown:
     """Titles of data sets by key, all of one `kind` of source; `models` may be unknown ones. `others`: further keys."""
     given = {"demo": {}, "folder": {"videos": "videos"}, "released": {"collection": "c", "splits": ["test"]}}[kind]
-    values = {
-        "datasets": {key: {"title": title, "source": {"kind": kind, **given}} for key, title in datasets.items()},
-        **others,
-    }
-    shown = Shown(**shown_values(load(values)))
+    named = {key: {"title": title, "source": {"kind": kind, **given}} for key, title in datasets.items()}
+    shown = Shown(**shown_values(load({"datasets": named, **others})))
     return shown.model_copy(update={"retrieval": Retrieval.model_construct(models=models)})

@@ -34,12 +34,8 @@ def write_dataset(folder: Path) -> dict:
         name = {"desc_id": number, "video": f"v{number // 2}"}
         moments.append({**name, "split": "val" if number == 0 else "test" if number < 4 else "train"})
         index.append({**name, "reason": "shorter-than-two-frames" if number == 9 else None})
-        positive = None if number == 8 else f"there {caption}"
-        selected = {
-            "positive": positive,
-            "statics": caption.replace("ball", "box"),
-            "dynamics": caption.replace("left", "right"),
-        }
+        selected = {"statics": caption.replace("ball", "box"), "dynamics": caption.replace("left", "right")}
+        selected["positive"] = None if number == 8 else f"there {caption}"
         perturbations.append({**name, "caption": caption, "selected": {} if number == 7 else selected})
     for file, rows in (("moments", moments), ("perturbations", perturbations), ("index", index)):
         write_jsonl(folder / f"{file}.jsonl", rows)

@@ -166,23 +166,12 @@ def qwen_vl(folder: Path) -> str:
     tokenizer = _tokenizer(control)
     number = tokenizer.convert_tokens_to_ids
     torch.manual_seed(0)
+    eyes = {"depth": 2, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "out_hidden_size": 64}
+    eyes |= {"patch_size": 14, "fullatt_block_indexes": [1], "window_size": 56}
+    rope = {"type": "mrope", "rope_type": "default", "mrope_section": [4, 6, 6]}
     config = transformers.Qwen2_5_VLConfig(
-        vision_config={
-            "depth": 2,
-            "hidden_size": 16,
-            "intermediate_size": 24,
-            "num_heads": 2,
-            "patch_size": 14,
-            "out_hidden_size": 64,
-            "fullatt_block_indexes": [1],
-            "window_size": 56,
-        },
-        text_config={
-            **TEXT,
-            "vocab_size": len(tokenizer),
-            "max_position_embeddings": 8192,
-            "rope_scaling": {"type": "mrope", "rope_type": "default", "mrope_section": [4, 6, 6]},
-        },
+        vision_config=eyes,
+        text_config={**TEXT, "vocab_size": len(tokenizer), "max_position_embeddings": 8192, "rope_scaling": rope},
         image_token_id=number("<|image_pad|>"),
         video_token_id=number("<|video_pad|>"),
         vision_start_token_id=number("<|vision_start|>"),

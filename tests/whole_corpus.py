@@ -1,9 +1,9 @@
 """All of a small corpus at once, from its folder of videos and its moments file."""
 
-import os
+from pathlib import Path
 from typing import NamedTuple
 
-from verified.corpus.folder_source import Probes, Reading
+from verified.corpus.folder_source import Reading
 
 
 class Corpus(NamedTuple):
@@ -15,14 +15,7 @@ class Corpus(NamedTuple):
     counts: dict
 
 
-def read_folder(
-    videos: str | os.PathLike,
-    moments: str | os.PathLike,
-    default_split: str,
-    threads: int = 1,
-    probes: Probes | None = None,
-    published: bool = False,
-) -> Corpus:
+def read_folder(videos: Path | str, moments: Path | str, default_split: str, published: bool = False) -> Corpus:
     """All of a small corpus at once (see `Reading`)."""
-    reading = Reading(videos, moments, default_split, threads, probes, published)
+    reading = Reading(videos, moments, default_split, published=published)
     return Corpus([*reading.moments()], [*reading.videos()], [*reading.exclusions()], reading.counts())

@@ -171,10 +171,8 @@ def test_each_split_has_its_file_and_a_coarse_release_its_folder(tmp_path):
     values["datasets"]["mine"]["source"]["splits"] = ["train", "val", "test"]
     coarse = load(values)
     assert missing_splits(coarse, "mine") == ["test"]
-    assert [file.rpartition("annotations/")[2] for file in annotation_files(coarse, "mine")] == [
-        "cog/train.jsonl",
-        "cog/val.jsonl",
-    ]
+    files = [file.rpartition("annotations/")[2] for file in annotation_files(coarse, "mine")]
+    assert files == ["cog/train.jsonl", "cog/val.jsonl"]
     spans = {"train_split": "learn", "selection_split": "choose", "test_split": "exam"}
     own = {"name": "own", "datasets": {"own": {"title": "Own", "source": {"kind": "demo"}, "spans": spans}}}
     assert annotation_splits(load(own), "own") == ["learn", "choose", "exam"]

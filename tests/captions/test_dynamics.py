@@ -20,6 +20,7 @@ from verified.captions.statics import caption_statics
 from verified.config.generation import EngineSettings
 from verified.io.jsonl import write_json
 from verified.keyframes.archive import KeyframeTar
+from verified.keyframes.extract import encode_jpeg
 from verified.lmm.request import STATUSES, NotNow, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import TASKS
@@ -192,15 +193,14 @@ def test_the_image_goes_to_the_image_model_and_its_words_to_the_llm(tmp_path):
 
 
 def test_a_picture_larger_than_the_model_takes_is_scaled_and_asked_again_at_another_side(tmp_path):
-    out = io.BytesIO()
-    Image.new("RGB", (3840, 2160), (10, 90, 200)).save(out, "JPEG", quality=95)
-    images = {100: [out.getvalue(), jpeg(9)]}
+    large = encode_jpeg(np.full((2160, 3840, 3), (10, 90, 200), np.uint8))
+    images = {100: [large, jpeg(9)]}
     for side, size in ((2560, (2560, 1440)), (1024, (1024, 576)), (4000, (3840, 2160))):
         engine = StubEngine()
         run_statics(tmp_path, make_moments(OF_STATICS[:1]), engine, images, picture_side=side)
         sent = [request.images[0] for request in engine.requests if request.task == "keyframe_description"]
         assert Image.open(io.BytesIO(sent[0])).size == size
-        assert (sent[0] == out.getvalue()) == (side == 4000) and sent[1:] in ([jpeg(9)], []), "small ones as they are"
+        assert (sent[0] == large) == (side == 4000) and sent[1:] in ([jpeg(9)], []), "small ones as they are"
 
 
 def test_a_broken_picture_costs_itself_only(tmp_path):

@@ -46,10 +46,10 @@ def folder(tmp_path, clip) -> Path:
     return base
 
 
-def read(folder: Path, rows: list[dict], **options) -> Corpus:
+def read(folder: Path, rows: list[dict]) -> Corpus:
     moments = folder.parent / "moments.jsonl"
     moments.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return read_folder(folder, moments, "test", **options)
+    return read_folder(folder, moments, "test")
 
 
 def reasons(corpus: Corpus) -> list[tuple]:
@@ -243,13 +243,8 @@ ODD = [
 
 def accepted(video: str) -> bool:
     """What a folder of videos can hold: no control characters, no empty part, none that leads elsewhere."""
-    parts = video.split("/")
-    return (
-        not hidden(video)
-        and not set("\t\r\n") & set(video)
-        and video.strip()
-        and all(folder not in ("", ".", "..") for folder in parts)
-    )
+    clean = not hidden(video) and not set("\t\r\n") & set(video) and video.strip()
+    return clean and all(folder not in ("", ".", "..") for folder in video.split("/"))
 
 
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20).filter(accepted)

@@ -1,6 +1,5 @@
 """Releases and published annotations: their files, the check of bytes, forms, splits, rows, moments and videos."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -52,10 +51,8 @@ def listed(tmp_path):
     """A list of two collections: `set-fig` (train by hand, val and test open) and `set-cog` (ActivityNet's form)."""
     lines = [HEADER, "set-fig,train,1,fig,set/train.jsonl,https://example.org/set,,,4,MIT,form"]
     for split, data in (("val", fig(10, 2)), ("test", fig(20, 3))):
-        digest = hashlib.sha256(data).hexdigest()
-        lines.append(
-            f"set-fig,{split},1,fig,set/{split}.jsonl,https://example.org/{split},{digest},{len(data)},,MIT,open"
-        )
+        digest, place = hashlib.sha256(data).hexdigest(), f"set/{split}.jsonl,https://example.org/{split}"
+        lines.append(f"set-fig,{split},1,fig,{place},{digest},{len(data)},,MIT,open")
     for split in ("train", "val", "test"):
         form = f"activitynet-captions,cog/{split}.json,https://example.org/{split}"
         lines.append(f"set-cog,{split},1,{form},,{len(COG)},,MIT,open")
@@ -187,33 +184,33 @@ DATA = bytes(range(256)) * 400
 def fetch(tmp_path):
     """A function that downloads DATA from a server with one behaviour per request (ok, cut, wrong or a status); it
     returns the ranges that were asked for."""
-    with contextlib.ExitStack() as stack:
 
-        def run(*plan: str) -> list[str | None]:
-            waiting, ranges = list(plan), []
+    def run(*plan: str) -> list[str | None]:
+        waiting, ranges = list(plan), []
 
-            class Handler(BaseHTTPRequestHandler):
-                def do_GET(self):
-                    kind, wanted = waiting.pop(0), self.headers.get("Range")
-                    ranges.append(wanted)
-                    if kind.isdigit():
-                        return self.send_error(int(kind))
-                    start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-                    data = (DATA if kind != "wrong" else DATA[:-1] + b"!")[start:]
-                    self.send_response(206 if start else 200)
-                    self.send_header("Content-Length", str(len(data)))
-                    self.end_headers()
-                    self.wfile.write(data[: len(data) // 2] if kind == "cut" else data)
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                kind, wanted = waiting.pop(0), self.headers.get("Range")
+                ranges.append(wanted)
+                if kind.isdigit():
+                    return self.send_error(int(kind))
+                start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+                data = (DATA if kind != "wrong" else DATA[:-1] + b"!")[start:]
+                self.send_response(206 if start else 200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data[: len(data) // 2] if kind == "cut" else data)
 
-                def log_message(self, *_):
-                    pass
+            def log_message(self, *_):
+                pass
 
-            url, digest = stack.enter_context(served_by(Handler)), hashlib.sha256(DATA).hexdigest()
+        digest = hashlib.sha256(DATA).hexdigest()
+        with served_by(Handler) as url:
             source = SourceFile("set", "test", "1", "fig", "set/test.jsonl", url, digest, len(DATA), 1, "MIT", "open")
             download(source, tmp_path / "set" / "test.jsonl", pause=0.01)
-            return ranges
+        return ranges
 
-        yield run
+    return run
 
 
 def test_a_cut_connection_is_resumed_where_it_stopped(fetch, tmp_path):
@@ -253,26 +250,15 @@ def document(tmp_path, name: str, value: object) -> dict:
 
 
 def didemo(**changes) -> dict:
-    row = {
-        "video": "12@N0_34_ab.c.mov",
-        "description": "a bug",
-        "times": [[4, 4], [0, 0], [0, 1], [0, 1], [4, 4]],
-        "annotation_id": 3,
-        "num_segments": 6,
-    }
+    row = {"video": "12@N0_34_ab.c.mov", "description": "a bug", "annotation_id": 3, "num_segments": 6}
+    row["times"] = [[4, 4], [0, 0], [0, 1], [0, 1], [4, 4]]
     return {key: value for key, value in {**row, **changes}.items() if value is not None}
 
 
 def test_didemo_takes_the_most_frequent_interval_and_the_first_on_ties(tmp_path):
     rows = read_split(document(tmp_path, "didemo", [didemo(), didemo(annotation_id=4, times=[[1, 1], [0, 2], [0, 2]])]))
-    assert rows[0] == {
-        "video": "12@N0_34_ab.c",
-        "time": [20, 25],
-        "desc_id": 3,
-        "duration": 30.0,
-        "cog_desc": "a bug",
-        "annotator_times": [[20, 25], [0, 5], [0, 10], [0, 10], [20, 25]],
-    }
+    wanted = {"video": "12@N0_34_ab.c", "time": [20, 25], "desc_id": 3, "duration": 30.0, "cog_desc": "a bug"}
+    assert rows[0] == wanted | {"annotator_times": [[20, 25], [0, 5], [0, 10], [0, 10], [20, 25]]}
     assert rows[1]["time"] == [0, 15]
 
 

@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from verified.config.sources import FolderSource
 from verified.corpus import shards, video_folder
 from verified.corpus.shards import folder_state, paths_of_shard, rows_by_shard, shard_state, videos_state
-from verified.corpus.video_folder import (
-    NameRefused,
-    VideoFolder,
-    file_state,
-    folder_digest,
-    other_files,
-    other_files_remedy,
-)
+from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest, other_files
 from verified.runtime.wildcards import shard_names, shard_of
 
 stems = st.text("ab.", min_size=1, max_size=3).filter(lambda s: not s.startswith(".") and not s.endswith("."))
@@ -132,7 +125,8 @@ def test_a_name_that_another_program_changed_gets_the_one_meant(tmp_path, name, 
         (tmp_path / file).touch()
     with pytest.raises(NameRefused, match=meant):
         VideoFolder(tmp_path).video_id(name)
-    assert "ffmpeg" in other_files_remedy(other_files(tmp_path)) and "ending" in other_files_remedy(".txt 1")
+    assert "ffmpeg" in video_folder.other_files_remedy(other_files(tmp_path))
+    assert "ending" in video_folder.other_files_remedy(".txt 1")
 
 
 @pytest.mark.parametrize("missing", [slice(0, 5000), slice(40_000, 60_000), slice(95_000, None)], ids=str)

@@ -9,7 +9,7 @@ import struct
 import pytest
 import torch
 from refusals import refused
-from rehearsal.umt_file import shapes
+from rehearsal.umt_file import pretraining_layout, shapes
 
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.registry import model_class
@@ -20,20 +20,6 @@ from verified.evaluator.settings import architecture
 from verified.evaluator.umt import import_umt, rename
 from verified.io import foreign
 from verified.nn.checkpoint import misfit
-
-
-def pretraining_layout(weights):
-    """The same tensors as the pre-training file stores them, with what only pre-training needs."""
-    renamed = {}
-    for name, tensor in weights.items():
-        renamed[name.replace("text_encoder.", "text_encoder.bert.", 1)] = tensor
-    extra = {
-        "text_encoder.cls.predictions.bias": torch.zeros(97),
-        "text_encoder.cls.predictions.transform.dense.weight": torch.zeros(32, 32),
-        "vision_encoder.clip_decoder.0.head.weight": torch.zeros(8, 48),
-        "clip_teacher.conv1.weight": torch.zeros(4, 3, 1, 14, 14),
-    }
-    return renamed | extra
 
 
 def convert(tmp_path, content, size):
@@ -139,9 +125,9 @@ CRAFTED = {
 def test_a_crafted_file_is_named(tmp_path, case, read):
     path = tmp_path / "c.safetensors"
     path.write_bytes(CRAFTED[case])
-    with pytest.raises(InputError) as refusal:
+    with refused(path) as refusal:
         read(path)
-    assert str(path) in str(refusal.value) and len(str(refusal.value)) < 1000
+    assert len(str(refusal.value)) < 1000
 
 
 @pytest.fixture(scope="module", params=["evaluator", "retrieval"])

@@ -61,19 +61,14 @@ def annotation(ident: int, video: str, kind: str = "statics", coarse: str = "a b
 
 
 def material(rows: list[dict], spread: dict[int, float] | None = None) -> examples.Material:
-    scores = {
-        row["desc_id"]: [
-            {
-                "type": kind,
-                "candidate": number,
-                "caption": f"{kind} {number}",
-                "score": number * (spread or {}).get(row["desc_id"], 0.1),
-            }
+    scores = {}
+    for ident in (row["desc_id"] for row in rows):
+        step = (spread or {}).get(ident, 0.1)
+        scores[ident] = [
+            {"type": kind, "candidate": number, "caption": f"{kind} {number}", "score": number * step}
             for kind in ("statics", "dynamics")
             for number in range(3)
         ]
-        for row in rows
-    }
     return examples.Material(rows, scores, {}, {}, seed=1)
 
 

@@ -25,11 +25,6 @@ def test_only_the_known_version_is_read(found):
     assert (error.value.remedy == "again") == (found != 4) and len(str(error.value)) < 300
 
 
-def edited(path, key, version):
-    known = json.loads(path.read_text())
-    path.write_text(json.dumps({**known, key: version} if version is not None else known))
-
-
 def a_checksum_file(folder, version):
     path = folder / "file.json"
     path.write_text("{}")
@@ -42,9 +37,11 @@ def a_checksum_file(folder, version):
 
 
 def tables(folder, version):
-    write_table_json(folder / "file.json", [])
-    edited(folder / "file.json", "version", version)
-    return folder / "file.json", read_table_json
+    path = folder / "file.json"
+    write_table_json(path, [])
+    if version is not None:
+        path.write_text(json.dumps({**json.loads(path.read_text()), "version": version}))
+    return path, read_table_json
 
 
 def a_ledger(folder, version):

@@ -29,13 +29,9 @@ class Stack(torch.nn.Module):
 
 
 def both():
-    config = BertConfig(
-        vocab_size=SIZE.vocabulary,
-        hidden_size=SIZE.width,
-        num_attention_heads=SIZE.heads,
-        intermediate_size=SIZE.feed_forward,
-        max_position_embeddings=SIZE.positions,
-    )
+    sizes = {"vocab_size": SIZE.vocabulary, "hidden_size": SIZE.width, "num_attention_heads": SIZE.heads}
+    sizes |= {"intermediate_size": SIZE.feed_forward, "max_position_embeddings": SIZE.positions}
+    config = BertConfig(**sizes)
     config._attn_implementation = "sdpa"
     sides, drawn = [], []
     for parts in ((BertEmbeddings, BertLayer, SIZE), (modeling_bert.BertEmbeddings, modeling_bert.BertLayer, config)):

@@ -58,18 +58,9 @@ def make(steps=8, die_at=None, **more):
         module.eval()
         return {"step": step, "loss": math.fsum(term["loss"] for term in terms), "items": [t["items"] for t in terms]}
 
-    given = {
-        "label": "trial",
-        "module": module,
-        "optimiser": torch.optim.SGD(module.parameters(), lr=9.0, momentum=0.9),
-        "steps": steps,
-        "rate": lambda step: 0.1 / (step + 1),
-        "batches": batches,
-        "losses": losses,
-        "row": row,
-        "steps_per_row": 3,
-    }
-    return Training(**{**given, **more})
+    optimiser = torch.optim.SGD(module.parameters(), lr=9.0, momentum=0.9)
+    loop = {"batches": batches, "losses": losses, "row": row, "steps_per_row": 3, "rate": lambda step: 0.1 / (step + 1)}
+    return Training(**{"label": "trial", "module": module, "optimiser": optimiser, "steps": steps, **loop, **more})
 
 
 def weights(training):

@@ -3,17 +3,17 @@
 import importlib.util
 import re
 import shutil
-import subprocess
 import sys
 
 import pytest
-from running import PROJECT, copy_project
+from running import PROJECT, called, copy_project, printed
 
 from verified.__main__ import parser
 from verified.cli.command import COMMANDS
 from verified.extension import extensions
 
 NAMES = [extension.name for extension in extensions()]
+MAIN = "from verified.__main__ import main\nmain()"
 CORE = [*PROJECT.glob("scripts/**/*.py"), *PROJECT.glob("rules/*.smk"), PROJECT / "Snakefile"]
 
 
@@ -72,18 +72,13 @@ def test_a_deleted_extension_leaves_help_keys_and_plans_as_they_were(extension, 
         line for line in rest[1].splitlines() if line.startswith(tuple(f"| `{key}" for key in extension.sections))
     ]
     run = [sys.executable, "-m", "snakemake", "-n", "-q", "all", "--configfile", "config/nano.yaml"]
-    planned = subprocess.run(run, cwd=copy, capture_output=True, text=True)
-    assert planned.returncode == 0, planned.stdout + planned.stderr
+    printed(run, copy)
 
 
 def _say(project):
     """The help and the keys of a copy of the project, by its own package."""
     said = []
     for words in (["--help"], ["dev", "config-docs"]):
-        run = subprocess.run(
-            [sys.executable, "-c", f"import sys; sys.path.insert(0, 'scripts'); sys.argv[1:] = {words!r}\n"
-             "from verified.__main__ import main\nmain()"],
-            cwd=project, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        said.append(run.stdout)
+        code = f"import sys; sys.path.insert(0, 'scripts'); sys.argv[1:] = {words!r}\n{MAIN}"
+        said.append(called([sys.executable, "-c", code], project).stdout)
     return said

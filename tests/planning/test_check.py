@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from given import asked_corpus
 from loopback import completion, endpoint, images_of, refusal, strict
 from media import scenes, write_video
 from refusals import refused, said
@@ -47,20 +48,12 @@ def lab(tmp_path, monkeypatch):
     write_jsonl(tmp_path / "moments.jsonl", rows)
 
     def configure(url: str, **changes) -> None:
-        role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_key_variable": "LAB_KEY"}
-        source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
-        values = {
-            "name": "lab",
-            "datasets": {"lab": {"title": "Lab", "source": source}},
-            "generation": {"llm": role, "image_lmm": role, "video_lmm": role},
-            "evaluator": {"batch": 4},
-        }
+        values = asked_corpus("lab", url, api_key_variable="LAB_KEY") | {"evaluator": {"batch": 4}}
         for path, value in changes.items():
             *sections, last = path.split("__")
             section_values = values
             for section in sections:
-                section_values[section] = dict(section_values.get(section, {}))  # roles stand in three places
-                section_values = section_values[section]
+                section_values = section_values.setdefault(section, {})
             section_values[last] = value
         (tmp_path / "lab.yaml").write_text(yaml.safe_dump(values))
 

@@ -71,10 +71,8 @@ def test_a_second_stream_is_checked_where_a_model_reads_it_and_else_refused_by_n
         (folder / "c.yaml").write_text(text)
         return [(level, message) for level, message in found(folder) if level != "ok"]
 
-    config, said = (
-        (folder / "c.yaml").read_text(),
-        ("\n      features_dir", "\n      second_stream: true, features_dir"),
-    )
+    config = (folder / "c.yaml").read_text()
+    said = ("\n      features_dir", "\n      second_stream: true, features_dir")
     write_reader(folder / "subtitled.py")
     reading = ("[xml]", f"[xml, {folder}/subtitled.py]")
     ((level, message),) = changed(reading)

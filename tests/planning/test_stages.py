@@ -58,9 +58,8 @@ def findings(tmp_path, moments, last="split", **retrieval):
         rows.append(f"v{number},0,2,a dog {number},{('train', 'train', 'train', 'val', 'test')[number % 5]}")
     (tmp_path / "moments.csv").write_text("\n".join(rows) + "\n")
     source = {"kind": "folder", "videos": str(tmp_path), "moments": str(tmp_path / "moments.csv")}
-    return list(
-        training_findings(load({"datasets": {"mine": {"title": "Mine", "source": source}}, "retrieval": retrieval}))
-    )
+    values = {"datasets": {"mine": {"title": "Mine", "source": source}}, "retrieval": retrieval}
+    return list(training_findings(load(values)))
 
 
 def test_steps_that_a_small_corpus_does_not_bear_are_noted(tmp_path):

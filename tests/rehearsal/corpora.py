@@ -95,15 +95,11 @@ def _activitynet(folder: Path, videos: int) -> int:
     files = [(item, f"{item.video}.{('mp4', 'mkv')[index % 2]}") for index, item in enumerate(items)]
     missing = _videos(folder / "videos" / "activitynet", files)
     for split, source in (("train", "train"), ("val_1", "val"), ("val_2", "val")):
-        content = {
-            item.video: {
-                "duration": item.seconds,
-                "timestamps": [[start, end] for start, end, _ in item.moments],
-                "sentences": [f" {text}{' again' if split == 'val_2' else ''}." for *_, text in item.moments],
-            }
-            for item in items
-            if item.split == source
-        }
+        content = {}
+        for item in (item for item in items if item.split == source):
+            times = [[start, end] for start, end, _ in item.moments]
+            sentences = [f" {text}{' again' if split == 'val_2' else ''}." for *_, text in item.moments]
+            content[item.video] = {"duration": item.seconds, "timestamps": times, "sentences": sentences}
         _write(folder / "annotations" / "activitynet-captions" / f"{split}.json", json.dumps(content))
     return missing
 

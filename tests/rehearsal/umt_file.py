@@ -54,8 +54,19 @@ def shapes(size: Architecture) -> dict[str, tuple[int, ...]]:
     return shape_of
 
 
+def pretraining_layout(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same tensors as the pre-training file stores them, with what only pre-training needs."""
+    renamed = {name.replace("text_encoder.", "text_encoder.bert.", 1): value for name, value in weights.items()}
+    return renamed | {
+        "text_encoder.cls.predictions.bias": torch.zeros(97),
+        "text_encoder.cls.predictions.transform.dense.weight": torch.zeros(32, 32),
+        "vision_encoder.clip_decoder.0.head.weight": torch.zeros(8, 48),
+        "clip_teacher.conv1.weight": torch.zeros(4, 3, 1, 14, 14),
+    }
+
+
 def write_umt(path: Path, size: Architecture, seed: int = 0) -> Path:
-    """Save such a file in the pre-training layout: wrapped in `model`, with what only pre-training needs."""
+    """Save such a file in the pre-training layout, wrapped in `model`."""
     generator = torch.Generator().manual_seed(seed)
     tensors = {}
     for name, shape in shapes(size).items():
@@ -67,10 +78,6 @@ def write_umt(path: Path, size: Architecture, seed: int = 0) -> Path:
             tensors[name] = torch.tensor(0.07)
         else:
             tensors[name] = 0.05 * torch.randn(shape, generator=generator)
-    renamed = {name.replace("text_encoder.", "text_encoder.bert.", 1): value for name, value in tensors.items()}
-    renamed["text_encoder.cls.predictions.bias"] = torch.zeros(size.vocabulary)
-    renamed["vision_encoder.clip_decoder.0.head.weight"] = torch.zeros(8, size.vision_width)
-    renamed["clip_teacher.conv1.weight"] = torch.zeros(4, 3, 1, 14, 14)
     path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({"model": renamed, "epoch": 9}, path)
+    torch.save({"model": pretraining_layout(tensors), "epoch": 9}, path)
     return path

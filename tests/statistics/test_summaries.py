@@ -1,5 +1,7 @@
 """Numbers of captions and their spans: confidence, words, classes of many to many, and the picture of them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from given import fig
@@ -67,12 +69,7 @@ def test_repeated_captions_weigh_as_often_as_they_stand(tagger):
 
 def test_several_processes_count_the_same(tagger, monkeypatch):
     monkeypatch.setattr("verified.statistics.language.FORK_FROM", 1)
-    texts = [
-        f"a {colour} {thing} {verb}"
-        for colour in ("red", "blue")
-        for thing in ("ball", "box")
-        for verb in ("moves", "grew")
-    ]
+    texts = [" ".join(words) for words in product(("a",), ("red", "blue"), ("ball", "box"), ("moves", "grew"))]
     assert measure(texts, tagger, processes=2) == measure(texts, tagger)
 
 

@@ -28,25 +28,10 @@ from verified.benchmark.vcmr.scoring import draw_ranks, negatives_at
 
 NEAR_PADS = 2e-4  # rows of pads go through a fully masked softmax at −10000, where float32 rounds to 1e-3
 ONE_STAGE = {"video_dim": 24, "text_dim": 20, "query_tokens": 12, "hidden": 32, "hard_pool": 3}
-TWO_STAGE = {
-    "video_dim": 20,
-    "text_dim": 18,
-    "context_clips": 12,
-    "query_tokens": 8,
-    "hidden": 24,
-    "heads": 4,
-    "feed_forward": 40,
-    "score_channels": 8,
-}
-HERO = {
-    **{name: size for name, size in TWO_STAGE.items() if name != "score_channels"},
-    "text_dim": 0,
-    "vocabulary": 50,
-    "context_clips": 16,
-    "cross_layers": 2,
-    "temporal_layers": 2,
-    "positions": 32,
-}
+LARGER = {"video_dim": 20, "query_tokens": 8, "hidden": 24, "heads": 4, "feed_forward": 40}
+TWO_STAGE = LARGER | {"text_dim": 18, "context_clips": 12, "score_channels": 8}
+HERO = LARGER | {"text_dim": 0, "context_clips": 16, "vocabulary": 50, "positions": 32}
+HERO |= {"cross_layers": 2, "temporal_layers": 2}
 MODELS = {
     "xml": ("xml", XML(XMLConfig(**ONE_STAGE, context_clips=16))),
     "reloclnet": ("reloclnet", ReLoCLNet(ReLoCLNetConfig(**ONE_STAGE, context_clips=128, heads=8))),

@@ -48,13 +48,8 @@ def edit(folder: Path, file: str, pattern: str, replacement: str) -> None:
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
-    environment = {
-        "PYTHONPATH": str(folder / "scripts"),
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "VERIFIED_LOG": "snakemake",
-    }
+    environment = {"PYTHONPATH": str(folder / "scripts"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "VERIFIED_LOG": "snakemake"}
     return called([sys.executable, *command], folder, env=environment)
 
 

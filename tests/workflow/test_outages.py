@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from captioning import make_moments
+from given import asked_corpus
 from loopback import completion, endpoint, prompt_of, refusal, sensible
 from media import scenes, write_video
 from refusals import said
@@ -51,14 +52,8 @@ def lab(tmp_path_factory, moody):
         for name in ("v0", "v1"):
             write_video(folder / "videos" / f"{name}.mp4", scenes([10, 12, 10], seed=ord(name[1])), 8)
         write_jsonl(folder / "moments.jsonl", make_moments(CAPTIONS, seconds=2.0, videos=2))
-        role = {"engine": "openai", "model": "loop-1", "base_url": moody.url, "retries": 0, "api_slots": 1}
-        source = {"kind": "folder", "videos": "videos", "moments": "moments.jsonl"}
-        config = {
-            "name": "lab",
-            "shards": 1,
-            "datasets": {"lab": {"title": "Lab", "source": source}},
-            "generation": {"llm": role, "image_lmm": role, "video_lmm": role, "incomplete": incomplete},
-        }
+        config = asked_corpus("lab", moody.url, retries=0, api_slots=1) | {"shards": 1}
+        config["generation"]["incomplete"] = incomplete
         (folder / "lab.yaml").write_text(yaml.safe_dump(config))
         return folder
 

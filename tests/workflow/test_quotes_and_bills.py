@@ -56,14 +56,10 @@ class Lab:
         role = {"engine": "openai", "model": "loop-1", "base_url": url, "api_key_variable": "MY_KEY", **PRICES}
         seeing = {**role, "tokens_per_image": PICTURE}
         source = {"kind": "folder", "videos": "videos", "moments": "moments.csv"}
-        self.config = {
-            "name": "kitchen",
-            "shards": 2,
-            "datasets": {"kitchen": {"title": "Kitchen-FIG", "source": source}},
-            "generation": {"llm": role, "image_lmm": dict(seeing), "video_lmm": dict(seeing)},
-            "evaluator": {"batch": 4},
-            "retrieval": {"models": []},
-        }
+        datasets = {"kitchen": {"title": "Kitchen-FIG", "source": source}}
+        generation = {"llm": role, "image_lmm": dict(seeing), "video_lmm": dict(seeing)}
+        self.config = {"name": "kitchen", "shards": 2, "datasets": datasets, "generation": generation}
+        self.config |= {"evaluator": {"batch": 4}, "retrieval": {"models": []}}
 
     def add(self, video: str, lengths: tuple[int, ...] = (12, 12), split: str = "train") -> None:
         """A video of scenes of `lengths` frames, 8 a second, with two moments: all of it, and its first half."""

@@ -95,12 +95,7 @@ def documented() -> list[str]:
     lines = [line.replace("$(ARGS)", "").replace("$(CRATE)", "config/config.yaml") for line in recipes]
     pages = [*PAGES, PROJECT / "config" / "README.md", PROJECT / "profiles" / "README.md"]
     lines += [shlex.join(words) for page in pages for words in commands(page)]
-    heads = [
-        *pages,
-        *SHIPPED.values(),
-        *(PROJECT / "config" / "layers").glob("*.yaml"),
-        *(PROJECT / "profiles").rglob("*.yaml"),
-    ]
+    heads = [*pages, *SHIPPED.values(), *PROJECT.glob("config/layers/*.yaml"), *PROJECT.glob("profiles/**/*.yaml")]
     lines += [line for file in heads for line in re.findall(r"`(snakemake [^`]+)`", file.read_text(encoding="utf-8"))]
     lines = [re.sub(r"--configfile\W+(\.\.\.|…|FILE)", "--configfile config/nano.yaml", line) for line in lines]
     lines = [" ".join(line.replace("NAME", "nano").split()) for line in lines if line.startswith("snakemake ")]
@@ -112,19 +107,17 @@ def kitchen(tmp_path_factory) -> Path:
     """A folder with the files and configurations of pages: of one's own corpus, of films, which are not there, of the
     benchmark, with a model that is there, and of given features."""
     folder = tmp_path_factory.mktemp("kitchen")
-    page = (PROJECT / "docs" / "own-corpus.md").read_text(encoding="utf-8")
-    (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
+    (folder / "moments.csv").write_text(re.search(r"```csv\n(.*?)```", text("docs/own-corpus.md"), re.DOTALL)[1])
     for video in ("kitchen/breakfast.mp4", "street.mp4"):
         (folder / "videos" / video).parent.mkdir(parents=True, exist_ok=True)
         (folder / "videos" / video).touch()
     for page in PROJECT.glob("extensions/*/README.md"):
         for films in re.findall(r"```yaml\n(name: mine\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             (folder / "mine.yaml").write_text(films)
-    benchmark = (PROJECT / "docs" / "benchmark.md").read_text(encoding="utf-8")
-    mine = re.search(r"```yaml\n(name: my-run\n.*?)```", benchmark, re.DOTALL)[1]
+    mine = re.search(r"```yaml\n(name: my-run\n.*?)```", text("docs/benchmark.md"), re.DOTALL)[1]
     (folder / "my-run.yaml").write_text(mine.replace("mean_pooling.py", "reloclnet"))
-    given = (PROJECT / "docs" / "given.md").read_text(encoding="utf-8")
-    (folder / "given.yaml").write_text(re.search(r"```yaml\n(name: given\n.*?)```", given, re.DOTALL)[1])
+    given = re.search(r"```yaml\n(name: given\n.*?)```", text("docs/given.md"), re.DOTALL)[1]
+    (folder / "given.yaml").write_text(given)
     write_highlights(folder / "mine")
     (folder / "films").mkdir()
     row = "movie,track,described,transcript,subtitles\nheat,heat.wav,heat-described.wav,,heat.srt\n"
