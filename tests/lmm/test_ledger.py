@@ -96,21 +96,24 @@ def test_stats_and_export_on_the_command_line(tmp_path, capsys):
         command("ledger", "export", "--ledger", path, "--output", tmp_path / "c.csv")
 
 
-KILLED = """
+JOB = """
 import os, sys
 sys.path[:0] = ["scripts", "tests"]
 from ledger_rows import row_of
 from verified.lmm.ledger import Ledger
-ledger = Ledger(sys.argv[1])
-for number in range(40):
-    ledger.put(row_of(number))
-os._exit(9)
+with Ledger(sys.argv[1]) as ledger:
+    for number in range(*map(int, sys.argv[2:])):
+        if ledger.get(row_of(number)["key"]) is None:
+            ledger.put(row_of(number))
+            print(number, flush=True)
 """
+"""Asks the calls of a range that the ledger does not hold, and says which."""
 
 
 def killed_writer(path):
     """Forty calls by a job that dies; returns its part, the only place where they are."""
-    assert subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=PROJECT).returncode == 9
+    words = [sys.executable, "-c", f"{JOB}    os._exit(9)", str(path), "40"]
+    assert subprocess.run(words, cwd=PROJECT, stdout=subprocess.DEVNULL).returncode == 9
     (part,) = path.glob("*.part")
     return part
 
@@ -213,18 +216,6 @@ def test_failed_calls_can_be_forgotten(tmp_path, capsys):
 
 hosts = pytest.mark.skipif(bool(why_not()), reason=f"no hosts can be made here: {why_not()}")
 CALLS = 400
-JOB = """
-import sys
-sys.path[:0] = ["scripts", "tests"]
-from ledger_rows import row_of
-from verified.lmm.ledger import Ledger
-with Ledger(sys.argv[1]) as ledger:
-    for number in range(*map(int, sys.argv[2:])):
-        if ledger.get(row_of(number)["key"]) is None:
-            ledger.put(row_of(number))
-            print(number, flush=True)
-"""
-"""Asks the calls of a range that the ledger does not hold, and says which."""
 
 
 def holds(path, calls):

@@ -6,11 +6,8 @@ LATENCY = """
 from verified.runtime.announcements import LATENCY, announce_latency
 
 rule all:
-    output:
-        "seconds.txt",
-    shell:
-        f"echo ${LATENCY} > {{output}}"
-
+    output: "seconds.txt"
+    shell: f"echo ${LATENCY} > {{output}}"
 onstart:
     announce_latency(workflow.execution_settings.latency_wait)
 """
@@ -18,15 +15,10 @@ MANY = """
 from verified.runtime.snakemake_workarounds import disable_rate_limit
 
 rule all:
-    input:
-        expand("{number}.txt", number=range(8)),
-
+    input: expand("{number}.txt", number=range(8))
 rule one:
-    output:
-        touch("{number}.txt"),
-    shell:
-        "sleep 0.4"
-
+    output: touch("{number}.txt")
+    shell: "sleep 0.4"
 onstart:
     disable_rate_limit(workflow)
 """

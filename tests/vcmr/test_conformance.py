@@ -77,9 +77,7 @@ def test_the_command_checks_a_file_and_a_name(tmp_path, capsys):
     assert main(["check-model", "--only"]) == 0 and capsys.readouterr().out.splitlines() == list(CHECKS)
     assert main(["check-model", "xml", "--only", "labels"]) == 0
     bad = tmp_path / "bad.py"
-    bad.write_text(
-        EXAMPLE.read_text().replace('register("mean_pooling")', 'register("bad")').replace("~videos", "videos")
-    )
+    bad.write_text(EXAMPLE.read_text().replace('"mean_pooling"', '"bad"').replace("~videos", "videos"))
     capsys.readouterr()
     assert main(["check-model", str(bad), "--only", "shapes", "pads"]) == 1
     assert "FAILED  pads: span_logits: pads hold" in capsys.readouterr().out

@@ -173,9 +173,8 @@ def test_a_model_comes_from_an_installed_package_or_a_path_and_no_name_is_taken_
     retrieval._shipped.cache_clear()
     monkeypatch.setenv(retrieval.OWN, "{}")
     file = tmp_path / "nearby.py"
-    file.write_text(
-        text.replace('"mean_pooling"', '"nearby"').replace("    Config =", '    title = "Near"\n    Config =')
-    )
+    nearby = text.replace('"mean_pooling"', '"nearby"')
+    file.write_text(nearby.replace("    Config =", '    title = "Near"\n    Config ='))
     try:
         names = configured(models=["theirs", str(file)], training={"nearby": {"epochs": 2}}).retrieval.names
         assert names == ("theirs", "nearby")

@@ -17,9 +17,8 @@ def configure(folder: Path, name: str, first: int) -> Path:
     for split, start in (("train", first), ("test", first + 10)):
         (folder / name / f"{split}.jsonl").write_bytes(annotations(start))
     path = folder / f"{name}.yaml"
-    path.write_text(
-        CONFIG.replace("name: mine", f"name: {name}").replace("released_dir: given", f"released_dir: {name}")
-    )
+    text = CONFIG.replace("name: mine", f"name: {name}")
+    path.write_text(text.replace("released_dir: given", f"released_dir: {name}"))
     return path
 
 
