@@ -34,17 +34,14 @@ def test_every_published_figure_has_its_cell():
     }
 
 
-def made_run(
-    folder: Path,
-    model: str,
-    right: float,
-    videos: int = 30,
-    seed: int = 1,
-    trained_on: str = "fig",
-    tested_on: str = "fig",
-    **more: str | bool,
-) -> str:
-    folder = folder / "results" / "demo" / "retrieval" / model / trained_on / f"seed-{seed}" / tested_on
+COARSE = {"videos": 150, "trained_on": "cog", "tested_on": "cog"}
+
+
+def made_run(folder: Path, model: str, right: float, **changes: object) -> str:
+    about = {"dataset": "demo", "model": model, "trained_on": "fig", "tested_on": "fig", "seed": 1, "videos": 30}
+    about |= {"split": "test", "queries": 200, "ground_truth_sha256": "0" * 64} | changes
+    place = "{model}/{trained_on}/seed-{seed}/{tested_on}".format(**about)
+    folder = folder / "results" / "demo" / "retrieval" / place
     folder.mkdir(parents=True)
     answered = np.arange(200) < right * 200
     recalls = {"VCMR": SPAN_RECALLS, "SVMR": SPAN_RECALLS, "VR": VIDEO_RECALLS}
@@ -56,9 +53,7 @@ def made_run(
     write_per_query(folder / "per_query.npz", np.arange(200), [f"v{n // 4}" for n in range(200)], values)
     metrics = {task: dict.fromkeys(of_task, 100 * right) for task, of_task in names.items()}
     path = folder / "metrics.json"
-    about = {"dataset": "demo", "model": model, "trained_on": trained_on, "tested_on": tested_on, "seed": seed}
-    about |= {"split": "test", "queries": 200, "videos": videos, "ground_truth_sha256": "0" * 64}
-    path.write_text(json.dumps({**about, **more, "metrics": metrics}))
+    path.write_text(json.dumps({**about, "metrics": metrics}))
     return str(path)
 
 
@@ -129,10 +124,10 @@ def test_where_a_row_has_one_training_nothing_is_best_and_no_difference_is_teste
 
 def test_models_have_rows_where_all_captions_are_coarse_and_say_whose_videos_they_rank(tmp_path):
     paths = [
-        made_run(tmp_path, "xml", 0.5, 150, trained_on="cog", tested_on="cog"),
-        made_run(tmp_path, "grounder", 0.25, 150, trained_on="cog", tested_on="cog", videos_of="xml"),
-        made_run(tmp_path, "hero", 0.05, 150, trained_on="cog", tested_on="cog"),
-        made_run(tmp_path, "ranker", 0.125, 150, trained_on="cog", tested_on="cog", localises=False),
+        made_run(tmp_path, "xml", 0.5, **COARSE),
+        made_run(tmp_path, "grounder", 0.25, **COARSE, videos_of="xml"),
+        made_run(tmp_path, "hero", 0.05, **COARSE),
+        made_run(tmp_path, "ranker", 0.125, **COARSE, localises=False),
     ]
     settings = shown_settings(DEMO, models=("xml", "grounder", "hero", "ranker"))
     write_tables(tmp_path / "t", settings, collected(paths), tmp_path)
