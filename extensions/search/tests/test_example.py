@@ -1,6 +1,7 @@
 """Search by a picture or a clip: on the terminal and of the server; files that are not decoded, and none that stays."""
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -77,6 +78,16 @@ def test_a_picture_and_a_clip_find_their_shot_alone_and_with_a_sentence(place, c
     alone, both = asked("--picture", str(place / "seen.png")), asked("yellow", "--picture", str(place / "seen.png"))
     assert both["moments"][0]["score"] < alone["moments"][0]["score"] and both["query"] == "like seen.png, yellow"
     assert {row["video"] for row in asked("--clip", clip, "--video", "third")["moments"]} == {"third"}
+
+
+def test_a_file_that_could_not_be_read_is_looked_at_again_once_it_is_another(place, tmp_path):
+    videos, index = tmp_path / "videos", tmp_path / "index"
+    shutil.copytree(place / "videos", videos)
+    (videos / "second.mp4").write_bytes(b"no video")
+    assert list(index_videos(videos, index, "colours")["unreadable"]) == ["second"]
+    shutil.copy(place / "videos" / "second.mp4", videos)
+    manifest = index_videos(videos, index, "colours")
+    assert (manifest["videos"], manifest["unreadable"]) == (3, {})
 
 
 def test_seconds_without_a_clip_and_an_index_of_sentences_are_refused(place, tmp_path, capsys):
