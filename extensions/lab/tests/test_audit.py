@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 from browser import browser
-from small_review import GROUPS, MOMENTS
+from given import fig
+from small_review import GROUPS, MOMENTS, noise
 
 from verified.__main__ import main
-from verified.demo.source import write_video
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.people.pages import write_pages
 from verified_lab.audit.checks import alike, disagreement, leaks, outside
@@ -102,15 +102,14 @@ def test_a_video_of_an_earlier_split_leaks_by_its_name_or_as_a_copy():
     assert ids(found) == ["2", "3"] and "as a" in found[1].detail
 
 
-def fig(number: int, video: str, start: float, end: float, caption: str) -> dict:
-    row = {"video": video, "time": [start, end], "desc_id": number, "duration": 20.0, "cog_desc": "coarse"}
-    return {**row, "fig_desc": caption, "fig_desc_score": 0.5}
+def row(number: int, video: str, start: float, end: float, caption: str) -> dict:
+    return fig(number, video, start, end, duration=20.0, fig_desc=caption)
 
 
 def test_the_command_counts_and_writes_what_is_clean(tmp_path, capsys):
-    write_jsonl(tmp_path / "train.jsonl", [fig(1, "a", 0, 5, "a man eats"), fig(2, "b", 0, 5, "a man drinks")])
-    test = [fig(3, "c", 0, 5, "a dog runs"), fig(4, "c", 9, 14, "a dog runs"), fig(5, "a", 3, 21, "a cat sleeps")]
-    write_jsonl(tmp_path / "test.jsonl", [*test, fig(6, "d", 2, 8, "a tree falls")])
+    write_jsonl(tmp_path / "train.jsonl", [row(1, "a", 0, 5, "a man eats"), row(2, "b", 0, 5, "a man drinks")])
+    test = [row(3, "c", 0, 5, "a dog runs"), row(4, "c", 9, 14, "a dog runs"), row(5, "a", 3, 21, "a cat sleeps")]
+    write_jsonl(tmp_path / "test.jsonl", [*test, row(6, "d", 2, 8, "a tree falls")])
     for seed in (1, 2, 3):
         lists = [
             {"desc_id": number, "predictions": [[index, start, start + length, 1.0]]}
@@ -126,7 +125,7 @@ def test_the_command_counts_and_writes_what_is_clean(tmp_path, capsys):
     assert found["splits"]["train"]["clean"] == 2 and read_json(tmp_path / "out" / "summary.json") == found
     assert read_jsonl(tmp_path / "out" / "clean" / "train.jsonl") == read_jsonl(tmp_path / "train.jsonl")
     assert read_jsonl(tmp_path / "out" / "clean" / "test.jsonl") == []
-    reported = {(row["id"], row["check"]): row["time"] for row in read_jsonl(tmp_path / "out" / "findings.jsonl")}
+    reported = {(one["id"], one["check"]): one["time"] for one in read_jsonl(tmp_path / "out" / "findings.jsonl")}
     assert reported["5", "outside"] == [3, 20.0] and reported["6", "disagreement"] == [12.2, 17.2]
 
 
@@ -137,11 +136,8 @@ def test_pages_show_findings_and_proposed_spans(tmp_path):
         Finding("test", "4", "disagreement", "3 of 3 grounders", 0.8, (1.5, 2.5)),
         Finding("test", "99", "ambiguous", "query 2"),
     ]
-    frames = np.random.default_rng(0).integers(0, 255, (32, 48, 64, 3), dtype=np.uint8)
-    write_video(tmp_path / "v.mp4", frames, 8)
     shown = audit_queue(MOMENTS, GROUPS, found)
-    made = pages("kitchen", "Kitchen", shown, [{"video": "<v>", "path": str(tmp_path / "v.mp4")}], 5, 64)
-    write_pages(tmp_path / "pages", REVIEW, made)
+    write_pages(tmp_path / "pages", REVIEW, pages("kitchen", "Kitchen", shown, noise(tmp_path), 5, 64))
     assert [(item["desc_id"], item["proposed"]) for item in shown] == [(2, None), (4, [1.5, 2.5])]
     assert shown[0]["audit"][0].startswith("outside: ")
     with browser(tmp_path / "profile") as chromium:

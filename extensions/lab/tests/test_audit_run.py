@@ -22,15 +22,8 @@ QUERIES = 60
 def annotations(folder):
     """Fine captions of thirty videos, two each, of which the last says in words what the first says."""
     rows = [
-        fig(
-            number + 1,
-            f"v{number // 2:02d}",
-            4.0 * (number % 2),
-            4.0 * (number % 2) + 3,
-            duration=12.0,
-            fig_desc=f"caption {number if number != QUERIES - 1 else QUERIES - 2}",
-        )
-        for number in range(QUERIES)
+        fig(n + 1, f"v{n // 2:02d}", 4.0 * (n % 2), 4.0 * (n % 2) + 3, duration=12.0, fig_desc=f"caption {text}")
+        for n, text in enumerate([*range(QUERIES - 1), QUERIES - 2])
     ]
     rows[0]["time"] = [4.0, 12.5]
     for split, of_split in (("train", rows[:20]), ("test", rows[20:])):
@@ -47,10 +40,8 @@ def annotations(folder):
         lists[4]["predictions"][0][1:3] = 8.0, 11.0 + seed / 10
         files.append(folder / f"seed-{seed}.json")
         write_json(files[-1], {"video2idx": videos, "SVMR": lists})
-    write_json(
-        folder / "hashes.json",
-        {name: f"{number:016x}" * 3 for name, number in (("v00", 2**40 - 1), ("v29", 2**40 - 2))},
-    )
+    hashes = {name: f"{number:016x}" * 3 for name, number in (("v00", 2**40 - 1), ("v29", 2**40 - 2))}
+    write_json(folder / "hashes.json", hashes)
     return rows, [str(file) for file in files]
 
 

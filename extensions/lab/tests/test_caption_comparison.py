@@ -17,16 +17,8 @@ COUNT = 24
 def run(folder, captions, shift=0, gain=0.0):
     """A run with `captions` (of the number of a moment), whose desc_ids begin at `shift`, and two trainings of XML."""
     rows = [
-        fig(
-            number + 1 + shift,
-            f"v{number // 3}",
-            float(number),
-            number + 2.0,
-            duration=90.0,
-            cog_desc="a man walks",
-            fig_desc=captions(number),
-        )
-        for number in range(COUNT)
+        fig(n + 1 + shift, f"v{n // 3}", float(n), n + 2.0, duration=90.0, cog_desc="a man walks", fig_desc=captions(n))
+        for n in range(COUNT)
     ]
     (folder / "annotations" / "fig").mkdir(parents=True)
     write_fig(folder / "annotations" / "fig" / "test.jsonl", rows)
@@ -47,9 +39,7 @@ def test_moments_are_found_by_what_they_are_and_measured_on_both(tmp_path):
     first, second = map(read_release, (differing, moved))
     moments, compared = shared(first, second), Compared()
     assert len(moments.first) == COUNT and moments.second[0]["desc_id"] == 101 and moments.left_out == 0
-    compare_texts(
-        moments, lambda texts: np.eye(COUNT + 1)[[hash(t) % 1 + texts.index(t) for t in texts]], Statistics(), compared
-    )
+    compare_texts(moments, lambda texts: np.eye(COUNT + 1)[list(map(texts.index, texts))], Statistics(), compared)
     compare_retrieval(first, second, moments, compared)
     table = compared.table(("first", "second"), moments.left_out)
     rows = {row[0]: row for row in table.rows}

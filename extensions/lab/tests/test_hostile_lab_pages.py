@@ -1,6 +1,7 @@
 """Pages of a review in a real browser, with names and captions that try to be code."""
 
 import pytest
+from candidate_rows import moment_row, score_row
 from faults import test_hostile_pages as shared
 from faults.test_hostile_pages import assert_no_code_runs
 from hostile import NAMES
@@ -17,15 +18,9 @@ video = shared.video
 
 
 def review_page(folder, video):
-    moments = [
-        {"desc_id": number, "video": name, "start": 0.5, "end": 1.5, "duration": 4.0, "split": "test", "caption": name}
-        for number, name in enumerate(NAMES, start=1)
-    ]
-    scores = [
-        {"desc_id": row["desc_id"], "type": kind, "candidate": 0, "caption": row["caption"], "lineage": kind,
-         "score": 0.5}
-        for row in moments for kind in ("statics", "dynamics")
-    ]  # fmt: skip
+    span, named = {"start": 0.5, "end": 1.5, "duration": 4.0}, list(enumerate(NAMES, start=1))
+    moments = [moment_row(number, video=name, caption=name, **span) for number, name in named]
+    scores = [score_row(number, kind, caption=name) for number, name in named for kind in ("statics", "dynamics")]
     videos = [{"video": name, "path": str(video)} for name in NAMES]
     shown = queue(moments, candidates_by_moment(moments, scores), "corpus")
     write_pages(folder, REVIEW, review_pages("kitchen", NAMES[1], shown, videos, 5, 64, NOT_TRUSTED))

@@ -5,9 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from candidate_rows import moment_row, score_row
 from captioning import make_moments, make_videos
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import roc_auc_score
+from small_review import decision_row
 
 from verified.__main__ import main
 from verified.demo.pretrained import shipped_evaluator
@@ -17,10 +19,8 @@ from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, read_judg
 
 
 def decision(desc_id, what, reviewer="ann", when=0, **more):
-    shown = {"version": 2, "dataset": "kitchen", "desc_id": desc_id, "moment": f"{desc_id}", "video": "v"}
-    shown |= {"start": 0.0, "end": 2.0}
-    judged = {"type": "statics", "candidate": 0, "caption": f"caption {desc_id}"}
-    return {**shown, **judged, "decision": what, "reviewer": reviewer, "when": f"2026-01-01T00:00:{when:02d}Z", **more}
+    judged, written = score_row(desc_id, caption=f"caption {desc_id}"), f"2026-01-01T00:00:{when:02d}Z"
+    return decision_row(moment_row(desc_id), judged, what, reviewer=reviewer, when=written, **more)
 
 
 def test_of_a_review_the_latest_decisions_count(tmp_path):

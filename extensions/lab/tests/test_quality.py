@@ -1,7 +1,5 @@
 """Moments are left out by limits of their measures, each with its reason, and the corpus counts them all."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 import yaml
 from loopback import endpoint, transcription
 from quality_clips import black, board
-from running import PROJECT
+from running import ended_well
 from sounds import silence, tone, write_film
 
 from verified.config import load
@@ -77,10 +75,9 @@ def settings(url="http://127.0.0.1:9/v1", **quality):
 
 
 def snakemake(values, *targets):
-    Path("kitchen.yaml").write_text(yaml.safe_dump(values))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--cores", "1"]
-    done = subprocess.run([*command, "--configfile", "kitchen.yaml", "--", *targets], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    config = Path("kitchen.yaml")
+    config.write_text(yaml.safe_dump(values))
+    ended_well(Path.cwd(), "--cores", "1", "--", *targets, config=config)
 
 
 @pytest.mark.slow
