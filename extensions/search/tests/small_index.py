@@ -34,17 +34,15 @@ def random_videos(count: int, seed: int = 0, longest: int = CONTEXT, width: int 
     return {f"v{n:04d}": draw.normal(size=(draw.integers(3, longest + 1), width)) for n in range(count)}
 
 
-def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml") -> tuple[dict, IndexSettings]:
+def write_corpus(
+    folder: Path, videos: dict[str, np.ndarray], model: str = "xml", thumbnails: int = 0
+) -> tuple[dict, IndexSettings]:
     """Everything that an index is built from; returns the `files` and `settings` of `search.update.update`."""
     folder.mkdir(parents=True, exist_ok=True)
     write_video_features(folder / "video.h5", videos)
     torch.manual_seed(3)
-    sizes = {
-        "video_dim": next(iter(videos.values())).shape[1],
-        "text_dim": WORDS,
-        "context_clips": CONTEXT,
-        "query_tokens": 8,
-    }
+    sizes = {"video_dim": next(iter(videos.values())).shape[1], "context_clips": CONTEXT, "query_tokens": 8}
+    sizes |= {"text_dim": WORDS}
     if model == "hero":
         sizes |= {"text_dim": 0, "vocabulary": 30522, "cls_id": 101}
     built = build_model(model, sizes, {"hidden": 16, "heads": 2} if model != "hero" else _hero())
@@ -58,25 +56,35 @@ def write_corpus(folder: Path, videos: dict[str, np.ndarray], model: str = "xml"
     words = ((str(row["desc_id"]), draw.normal(size=(5, WORDS)).astype(np.float16), {}) for row in rows)
     write_features(folder / "text.h5", {"dim": WORDS, "backbone": "random"}, words)
     write_jsonl(folder / "videos.jsonl", [])
-    files = {
-        "features": folder / "video.h5",
-        "checkpoint": folder / "checkpoint.safetensors",
-        "text": folder / "text.h5",
-        "annotations": [folder / "test.jsonl"],
-        "queries": [folder / "test.jsonl"],
-        "videos": folder / "videos.jsonl",
-    }
+    files = {"features": folder / "video.h5", "checkpoint": folder / "checkpoint.safetensors"}
+    files |= {"text": folder / "text.h5", "videos": folder / "videos.jsonl"}
+    files |= {name: [folder / "test.jsonl"] for name in ("annotations", "queries")}
     settings = IndexSettings(
         model=model,
         dataset="small",
         title="Small",
         spans=Spans(**SPANS),
-        search=Search(thumbnails=0),
+        search=Search(thumbnails=thumbnails),
         retrieval=Retrieval(),
         features=Features(),
         seed=1,
     )
     return files, settings
+
+
+COLOURS = {"red": (200, 30, 20), "blue": (10, 20, 90), "green": (30, 190, 60), "yellow": (220, 210, 40)}
+
+
+class Colours:
+    """A joint encoder that knows the mean colour of a frame, and the names of four."""
+
+    size, dim, crop, together = 32, 3, True, 1
+
+    def __call__(self, frames):
+        return frames.mean((1, 2)).astype(np.float32) - 127
+
+    def sentences(self, texts):
+        return [(np.zeros((1, 3), np.float32), np.array(COLOURS[text], np.float32) - 127) for text in texts]
 
 
 def describe_videos(folder: Path, videos: dict[str, np.ndarray], size: tuple[int, int] = (96, 128)) -> None:

@@ -10,7 +10,7 @@ import pytest
 from media import write_video
 from PIL import Image
 from refusals import refused, said
-from small_index import random_videos, write_corpus
+from small_index import COLOURS, Colours, random_videos, write_corpus
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
@@ -22,20 +22,6 @@ from verified_search.example import CLIP, PICTURE, Example, frames_of, kind_of
 from verified_search.folder import index_videos
 from verified_search.serve import application
 from verified_search.update import update
-
-COLOURS = {"red": (200, 30, 20), "blue": (10, 20, 90), "green": (30, 190, 60), "yellow": (220, 210, 40)}
-
-
-class Colours:
-    """A joint encoder that knows the mean colour of a frame, and the names of four."""
-
-    size, dim, crop, together = 32, 3, True, 1
-
-    def __call__(self, frames):
-        return frames.mean((1, 2)).astype(np.float32) - 127
-
-    def sentences(self, texts):
-        return [(np.zeros((1, 3), np.float32), np.array(COLOURS[text], np.float32) - 127) for text in texts]
 
 
 def picture(name: str) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from media import write_video
 from refusals import said
+from small_index import Colours
 from starlette.testclient import TestClient
 
 from verified.__main__ import main
@@ -17,15 +18,6 @@ from verified_search.serve import application
 from verified_search.survey import survey
 
 pytestmark = pytest.mark.slow
-
-
-class Colours:
-    """A backbone whose features are the frame's mean colour."""
-
-    size, dim, crop = 32, 3, True
-
-    def __call__(self, frames):
-        return frames.mean((1, 2)).astype(np.float32)
 
 
 def mosaics(lengths, seed):

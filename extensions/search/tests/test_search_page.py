@@ -12,7 +12,6 @@ from small_index import describe_videos, random_videos, write_corpus
 
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
-from verified_search.config import Search
 from verified_search.update import update
 
 
@@ -20,9 +19,9 @@ from verified_search.update import update
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     videos = {video: np.resize(clips, (10, clips.shape[1])) for video, clips in random_videos(5).items()}
-    files, settings = write_corpus(folder, videos)
+    files, settings = write_corpus(folder, videos, thumbnails=6)
     describe_videos(folder, videos)
-    update(folder / "index", files, settings.model_copy(update={"search": Search(thumbnails=6)}))
+    update(folder / "index", files, settings)
     with served(folder / "index") as place:
         yield place
 
@@ -88,26 +87,22 @@ def test_the_served_page_runs_no_code_of_what_it_shows(tmp_path):
     """Captions, ids of videos and titles of an index, and the query in the address."""
     videos = {f"v{n}": np.resize(clips, (4, clips.shape[1])) for n, clips in enumerate(random_videos(4).values())}
     with browser(tmp_path / "browser") as chromium:
-        files, settings = write_corpus(tmp_path, videos)
+        files, settings = write_corpus(tmp_path, videos, thumbnails=2)
         describe_videos(tmp_path, videos)
         rows = read_jsonl(files["annotations"][0])
         names = [name for name in NAMES if name.isprintable()]
         hostile = [{**rows[n % len(rows)], "desc_id": n, "fig_desc": name} for n, name in enumerate(names)]
         write_fig(tmp_path / "hostile.jsonl", hostile)
         files["annotations"] = [tmp_path / "hostile.jsonl"]
-        update(
-            tmp_path / "index", files, settings.model_copy(update={"title": NAMES[0], "search": Search(thumbnails=2)})
-        )
+        update(tmp_path / "index", files, settings.model_copy(update={"title": NAMES[0]}))
         with served(tmp_path / "index") as address:
             for name in NAMES[:-2]:
-                quoted = json.dumps(name[:1500])
                 visit(chromium, address)
-                query = chromium.run(f"location.origin + '/?' + new URLSearchParams({{q: {quoted}, video: ''}})")
-                visit(chromium, query)
-                chromium.wait(FOUND)
-                assert chromium.run(CLEAN), name[:80]
-                visit(
-                    chromium, chromium.run(f"location.origin + '/?' + new URLSearchParams({{video: {quoted}, q: 'x'}})")
-                )
-                chromium.wait("document.getElementById('status').textContent.length > 3")
-                assert chromium.run(CLEAN), name[:80]
+                for asked, shown in (
+                    ({"q": name[:1500], "video": ""}, FOUND),
+                    ({"video": name[:1500], "q": "x"}, f"{STATUS}.length > 3"),
+                ):
+                    query = f"location.origin + '/?' + new URLSearchParams({json.dumps(asked)})"
+                    visit(chromium, chromium.run(query))
+                    chromium.wait(shown)
+                    assert chromium.run(CLEAN), name[:80]

@@ -20,7 +20,6 @@ from whole_index import index_files
 
 from verified.io.fig import write_fig
 from verified.io.jsonl import read_jsonl
-from verified_search.config import Search
 from verified_search.serve import application, check_address
 from verified_search.update import update
 
@@ -32,23 +31,23 @@ def corpus(tmp_path_factory):
     """A folder with three videos, their index, and a file beside them that nobody must see."""
     folder = tmp_path_factory.mktemp("corpus")
     videos = random_videos(3, longest=6)
-    files, settings = write_corpus(folder, videos)
+    files, settings = write_corpus(folder, videos, thumbnails=3)
     describe_videos(folder, videos)
     rows = read_jsonl(files["annotations"][0])
     rows[0]["fig_desc"] = HOSTILE
     write_fig(files["annotations"][0], rows)
     (folder / "secret.txt").write_text("secret", encoding="utf-8")
-    update(folder / "index", files, settings.model_copy(update={"search": Search(thumbnails=3)}))
-    return folder, files, settings.model_copy(update={"search": Search(thumbnails=3)})
+    update(folder / "index", files, settings)
+    return folder
 
 
 @pytest.fixture
 def client(corpus):
-    return TestClient(application(corpus[0] / "index"), base_url="http://127.0.0.1:8017")
+    return TestClient(application(corpus / "index"), base_url="http://127.0.0.1:8017")
 
 
 def test_a_player_may_ask_for_parts_of_a_video(client, corpus):
-    content = (corpus[0] / "v0001.mp4").read_bytes()
+    content = (corpus / "v0001.mp4").read_bytes()
     whole = client.get("/media", params={"video": "v0001"})
     assert whole.status_code == 200 and whole.content == content and whole.headers["accept-ranges"] == "bytes"
     assert whole.headers["content-type"] == "video/mp4"
@@ -74,27 +73,25 @@ def test_nothing_else_is_served(path, client):
 
 
 def test_a_video_whose_file_became_a_link_elsewhere_is_not_served(corpus):
-    folder = corpus[0]
-    client = TestClient(application(folder / "index"), base_url="http://127.0.0.1")
-    os.rename(folder / "v0002.mp4", folder / "kept.mp4")
+    client = TestClient(application(corpus / "index"), base_url="http://127.0.0.1")
+    os.rename(corpus / "v0002.mp4", corpus / "kept.mp4")
     try:
-        os.symlink(folder / "secret.txt", folder / "v0002.mp4")
+        os.symlink(corpus / "secret.txt", corpus / "v0002.mp4")
         assert client.get("/media?video=v0002").status_code == 404
-        os.unlink(folder / "v0002.mp4")
+        os.unlink(corpus / "v0002.mp4")
         assert client.get("/media?video=v0002").status_code == 404
         moments = client.get("/api/search?q=thing&video=v0002").json()["moments"]
         assert moments and not moments[0]["playable"]
     finally:
-        os.rename(folder / "kept.mp4", folder / "v0002.mp4")
+        os.rename(corpus / "kept.mp4", corpus / "v0002.mp4")
 
 
 def test_other_content_under_the_path_of_a_video_is_not_served(corpus):
-    folder = corpus[0]
-    path = folder / "v0002.mp4"
+    path = corpus / "v0002.mp4"
     content, times = path.read_bytes(), path.stat()
     other = bytes(reversed(content))
     for served_before in (False, True):
-        client = TestClient(application(folder / "index"), base_url="http://127.0.0.1")
+        client = TestClient(application(corpus / "index"), base_url="http://127.0.0.1")
         if served_before:
             assert client.get("/media?video=v0002").content == content
         try:
@@ -121,11 +118,11 @@ def test_hostile_text_travels_as_json_under_a_strict_policy(client):
 
 
 def test_a_loopback_address_answers_to_its_own_name_only(corpus):
-    app = application(corpus[0] / "index")
+    app = application(corpus / "index")
     assert TestClient(app, base_url="http://localhost:8017").get("/").status_code == 200
     assert TestClient(app, base_url="http://[::1]:8017").get("/").status_code == 200
     assert TestClient(app, base_url="http://evil.example").get("/api/about").status_code == 400
-    other = application(corpus[0] / "index", host="127.0.0.2")
+    other = application(corpus / "index", host="127.0.0.2")
     assert TestClient(other, base_url="http://127.0.0.2:8017").get("/").status_code == 200
     assert TestClient(other, base_url="http://evil.example").get("/").status_code == 400
 
@@ -142,7 +139,7 @@ def test_another_address_needs_a_token(corpus):
             check_address("0.0.0.0", odd)
     check_address("127.0.0.1", "")
     check_address("0.0.0.0", token)
-    client = TestClient(application(corpus[0] / "index", token, host="0.0.0.0"), base_url="http://lab.example")
+    client = TestClient(application(corpus / "index", token, host="0.0.0.0"), base_url="http://lab.example")
     for path in (
         "/",
         "/api/search?q=x",
@@ -160,8 +157,6 @@ def test_another_address_needs_a_token(corpus):
 
 
 CASES = int(os.environ.get("VERIFIED_FUZZ_CASES", 300))
-
-
 SEED = int(os.environ.get("VERIFIED_FUZZ_SEED", 33_000))
 
 
@@ -199,48 +194,47 @@ run_server(Starlette(), Namespace(host="127.0.0.1", port=0), lambda address: add
 """
 
 
+@contextlib.contextmanager
+def serving(before: str):
+    """A process with a server, which runs the statements `before` first; with it, the host and port that it says."""
+    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'extensions/search'}"}
+    command = [sys.executable, "-c", f"{before}\n{SERVING}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            url = urlsplit(process.stdout.readline().strip())
+            yield process, (url.hostname, url.port)
+        finally:
+            process.kill()
+
+
 def test_the_server_answers_at_its_address_and_ends_at_once():
     """Also where the signal was ignored before, as it is for commands that a shell starts behind `&`."""
-    command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n{SERVING}"]
-    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'extensions/search'}"}
     for asks in (False, True):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-            try:
-                address = urlsplit(process.stdout.readline().strip())
-                assert not asks or b"404" in asked((address.hostname, address.port))
-                process.send_signal(signal.SIGINT)
-                assert process.wait(30) == 0
-            finally:
-                process.kill()
+        with serving("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)") as (process, address):
+            assert not asks or b"404" in asked(address)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="one address of loopback elsewhere")
 def test_silent_clients_of_one_address_keep_no_others_away():
-    bounded = f"import verified_search.serving\nverified_search.serving.is_loopback = lambda address: False\n{SERVING}"
-    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'extensions/search'}"}
-    with subprocess.Popen(
-        [sys.executable, "-c", bounded], stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        try:
-            url = urlsplit(process.stdout.readline().strip())
-            address = (url.hostname, url.port)
-            with contextlib.ExitStack() as held:
+    bounded = "import verified_search.serving\nverified_search.serving.is_loopback = lambda address: False"
+    with serving(bounded) as (_, address):
+        with contextlib.ExitStack() as held:
 
-                def keep(count, source):
-                    for _ in range(count):
-                        silent = held.enter_context(socket.create_connection(address, 10, (source, 0)))
-                        with contextlib.suppress(ConnectionError):  # those above the limit are closed
-                            silent.sendall(b"GET / HTTP/1.1\r\n")
+            def keep(count, source):
+                for _ in range(count):
+                    silent = held.enter_context(socket.create_connection(address, 10, (source, 0)))
+                    with contextlib.suppress(ConnectionError):  # those above the limit are closed
+                        silent.sendall(b"GET / HTTP/1.1\r\n")
 
-                keep(47, "127.0.0.2")
-                assert b"404" in asked(address, "127.0.0.2")
-                keep(50, "127.0.0.2")
-                assert b"404" in asked(address) and b"404" not in asked(address, "127.0.0.2")
-                keep(48, "127.0.0.3")
-                keep(30, "127.0.0.4")
-                assert b"404" in asked(address)
-                keep(2, "127.0.0.4")
-                assert b"503" in asked(address)
+            keep(47, "127.0.0.2")
             assert b"404" in asked(address, "127.0.0.2")
-        finally:
-            process.kill()
+            keep(50, "127.0.0.2")
+            assert b"404" in asked(address) and b"404" not in asked(address, "127.0.0.2")
+            keep(48, "127.0.0.3")
+            keep(30, "127.0.0.4")
+            assert b"404" in asked(address)
+            keep(2, "127.0.0.4")
+            assert b"503" in asked(address)
+        assert b"404" in asked(address, "127.0.0.2")

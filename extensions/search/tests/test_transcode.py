@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
-from verified_search.config import Search
 from verified_search.serve import application
 from verified_search.update import update
 
@@ -31,15 +30,14 @@ def corpus(tmp_path_factory):
     """A folder with an AVI, an MPEG and an HEVC video of eight seconds, and their index in `index`."""
     folder = tmp_path_factory.mktemp("odd")
     videos = {video: np.resize(clips, (SECONDS, clips.shape[1])) for video, clips in random_videos(3).items()}
-    files, settings = write_corpus(folder, videos)
+    files, settings = write_corpus(folder, videos, thumbnails=3)
     rows = []
     for video, (ending, codec, options) in FORMS.items():
-        path = write_video(
-            folder / f"{video}.{ending}", counted(FPS * SECONDS, (96, 128)), FPS, codec=codec, options=options
-        )
+        images = counted(FPS * SECONDS, (96, 128))
+        path = write_video(folder / f"{video}.{ending}", images, FPS, codec=codec, options=options)
         rows.append({"video": video, "path": str(path), **probe(path)})
     write_jsonl(folder / "videos.jsonl", rows)
-    update(folder / "index", files, settings.model_copy(update={"search": Search(thumbnails=3)}))
+    update(folder / "index", files, settings)
     return folder
 
 
