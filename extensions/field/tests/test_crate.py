@@ -17,6 +17,12 @@ from verified_field.exports.crate import PROFILES, write_crate
 
 FACTS = {"name": "lab", "project": PROJECT, "commit": "commit 0123", "licence": "CC-BY-4.0", "creators": ["A Lab"]}
 RESULTS = Path("results/lab")
+BUILT = {
+    "annotations/candidates.parquet": "large",
+    "corpus/counts.json": "{}",
+    "retrieval/xml/fig/seed-1/fig/metrics.json": "{}",
+}
+TABLES = {"tables/all.csv": "table,row\n", "tables/main-4.md": "| XML | 1.0 |\n"}
 VALUES = {"name": "lab", "datasets": {"lab": {"title": "L", "source": {"kind": "demo"}}}}
 
 
@@ -24,13 +30,7 @@ VALUES = {"name": "lab", "datasets": {"lab": {"title": "L", "source": {"kind": "
 def run(tmp_path, monkeypatch):
     """A finished run of a few files; the working directory is its own."""
     monkeypatch.chdir(tmp_path)
-    for name, text in {
-        "tables/main-4.md": "| XML | 1.0 |\n",
-        "tables/all.csv": "table,row\n",
-        "retrieval/xml/fig/seed-1/fig/metrics.json": "{}",
-        "annotations/candidates.parquet": "large",
-        "corpus/counts.json": "{}",
-    }.items():
+    for name, text in (BUILT | TABLES).items():
         path = RESULTS / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -38,11 +38,10 @@ def run(tmp_path, monkeypatch):
     video.parent.mkdir()
     video.write_bytes(b"video")
     rows = [{"video": "a", "path": str(video), "sha256": hashlib.sha256(b"video").hexdigest()}]
-    write_jsonl(
-        RESULTS / "corpus/videos.jsonl", [*rows, {"video": "gone", "path": "videos/gone.mp4", "sha256": "0" * 64}]
-    )
+    rows.append({"video": "gone", "path": "videos/gone.mp4", "sha256": "0" * 64})
+    write_jsonl(RESULTS / "corpus/videos.jsonl", rows)
     write_checksums(RESULTS / "tables", rule="build_tables")
-    for path in ("retrieval/xml/fig/seed-1/fig/metrics.json", "annotations/candidates.parquet", "corpus/counts.json"):
+    for path in BUILT:
         write_checksums(RESULTS / path, rule="some_rule", wildcards={"dataset": "lab"})
     write_checksums(RESULTS / "corpus/videos.jsonl")
     write_manifest("results/lab", "", {}, ended=True)
@@ -81,24 +80,14 @@ def references(value) -> set[str]:
 def test_small_results_are_copied_and_all_are_listed(run):
     folder, _ = written()
     rows = list(csv.DictReader((folder / "outputs.csv").open()))
-    assert [row["path"] for row in rows] == sorted(row["path"] for row in rows)
-    assert {row["path"].removeprefix("results/lab/") for row in rows} == {
-        "corpus/counts.json",
-        "corpus/videos.jsonl",
-        "annotations/candidates.parquet",
-        "retrieval/xml/fig/seed-1/fig/metrics.json",
-        "tables/all.csv",
-        "tables/main-4.md",
-    }
+    listed = [row["path"].removeprefix("results/lab/") for row in rows]
+    assert listed == sorted([*BUILT, *TABLES, "corpus/videos.jsonl"])
     for row in rows:
         content = Path(row["path"]).read_bytes()
         assert (int(row["bytes"]), row["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     assert json.loads(rows[0]["wildcards"]) == {"dataset": "lab"} and rows[0]["rule"] == "some_rule"
     copied = {path.relative_to(folder / RESULTS).as_posix() for path in (folder / RESULTS).rglob("*") if path.is_file()}
-    assert copied == {row["path"].removeprefix("results/lab/") for row in rows} - {
-        "corpus/videos.jsonl",
-        "annotations/candidates.parquet",
-    }
+    assert copied == set(listed) - {"corpus/videos.jsonl", "annotations/candidates.parquet"}
     inputs = list(csv.DictReader((folder / "inputs.csv").open()))
     assert [(row["path"], row["bytes"]) for row in inputs] == [('videos/a "b".mp4', "5"), ("videos/gone.mp4", "-1")]
 

@@ -133,14 +133,8 @@ def test_vectors_are_written_once_and_rank_a_split(tmp_path, shows):
         calls = piece_calls(videos, session.settings.embed, session)
         assert {call.request.slots["kind"] for _, call in calls} == {"clip" if shows else "frame"}
     outputs = tuple(str(tmp_path / name) for name in ("submission.json.gz", "metrics.json", "per_query.npz"))
-    facts = {
-        "model": "dense",
-        "trained_on": "untrained",
-        "tested_on": "fig",
-        "seed": 0,
-        "dataset": "d",
-        "split": "test",
-    }
+    facts = {"model": "dense", "trained_on": "untrained", "tested_on": "fig", "seed": 0}
+    facts |= {"dataset": "d", "split": "test"}
     with brightness_session(tmp_path, **shows) as session:
         rank_dense(str(test), videos, [str(tmp_path / "vectors.h5")], session, SPANS, facts, outputs)
     metrics = read_metrics(outputs[1])

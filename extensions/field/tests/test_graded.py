@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from refusals import refused
+from whole_forms import pairs
 
 from verified.__main__ import main
 from verified.io.jsonl import write_jsonl
@@ -13,15 +14,6 @@ from verified_field.graded import GradedMoment, GradedQuery, evaluate_files, rel
 FIXTURE = Path(__file__).parent / "fixtures" / "tvr-ranking"
 TRUTH, SUBMISSION = FIXTURE / "truth.json", FIXTURE / "submission.json"
 EXPECTED = json.loads((FIXTURE / "expected.json").read_text())
-
-
-def pairs() -> list[dict]:
-    """The ground truth as released: a row for each pair."""
-    return [
-        {"query_id": query["query_id"], "query": query["query"], **moment}
-        for query in json.loads(TRUTH.read_text())
-        for moment in query["relevant_moment"]
-    ]
 
 
 def test_figures_are_those_of_the_authors_code_in_both_forms(tmp_path, capsys):

@@ -85,6 +85,11 @@ def first_stage():
     return {"VCMR": vcmr, "SVMR": svmr, "VR": vr}
 
 
+def seconds_of(body: dict) -> int:
+    """The length of the video that a request shows."""
+    return int(float(prompt_of(body).split(" video of ")[1].split()[0]))
+
+
 def asked(tmp_path, url, **more):
     values = {"engine": "openai", "model": "watcher-1", "base_url": url, "retries": 0, "api_slots": 1, **more}
     return Generation.model_validate({"ledger": str(tmp_path / "ledger"), "video_lmm": values})
@@ -93,13 +98,8 @@ def asked(tmp_path, url, **more):
 def test_pairs_hold_the_best_videos_and_the_own_one():
     moments = Moments(np.array([7, 8, 9]), np.array([0, 1, 2]), np.zeros((3, 2)), [""] * 3, ["a", "b", "c"], Path())
     pairs = pairs_to_ground(first_stage(), moments, [4.0, 6.0, 5.0], 1)
-    assert [(pair.query, pair.video, pair.end) for pair in pairs] == [
-        (0, 0, 4.0),
-        (0, 1, 6.0),
-        (1, 1, 6.0),
-        (2, 1, 6.0),
-        (2, 2, 5.0),
-    ]
+    expected = [(0, 0, 4.0), (0, 1, 6.0), (1, 1, 6.0), (2, 1, 6.0), (2, 2, 5.0)]
+    assert [(pair.query, pair.video, pair.end) for pair in pairs] == expected
     graded = pairs_to_grade(first_stage(), [4.0, 2.5, 5.0], 1)
     assert {(pair.query, pair.video) for pair in graded} == {(0, 0), (0, 1), (1, 1), (2, 1), (2, 2)}
     assert all(pair.end <= 2.5 for pair in graded if pair.video == 1)
@@ -107,13 +107,10 @@ def test_pairs_hold_the_best_videos_and_the_own_one():
 
 def test_the_grounders_moments_come_first_by_confidence_and_what_is_not_shown_sinks(tmp_path):
     videos, moments = three_videos(tmp_path)
-    said = {0: [[1.0, 2.0, 9], [3.0, 99.0, 4]], 1: [], 2: [[0.5, 1.5, 6]]}
+    said = {4: [[1.0, 2.0, 9], [3.0, 99.0, 4]], 6: [], 5: [[0.5, 1.5, 6]]}
 
     def answer(number, body):
-        video = (
-            len(images_of(body)) and {4: 0, 6: 1, 5: 2}[int(float(prompt_of(body).split(" video of ")[1].split()[0]))]
-        )
-        moments = [dict(zip(("start", "end", "confidence"), one)) for one in said[video]]
+        moments = [dict(zip(("start", "end", "confidence"), one)) for one in said[seconds_of(body)]]
         return completion(json.dumps({"moments": moments}))
 
     with endpoint(answer) as served:
@@ -137,8 +134,7 @@ def test_a_video_without_an_answer_stays_before_those_that_are_not_shown(tmp_pat
     videos, moments = three_videos(tmp_path)
 
     def answer(number, body):
-        seconds = int(float(prompt_of(body).split(" video of ")[1].split()[0]))
-        if seconds == 5:
+        if seconds_of(body) == 5:
             return Scripted(400, b'{"error": {"message": "no", "code": ""}}')
         return completion('{"moments": []}')
 
@@ -195,11 +191,8 @@ def test_equal_calls_cost_once_and_the_settings_of_a_row_decide_it():
     outcome = SimpleNamespace(key="k", attempts=2, tokens_in=6, tokens_out=4, cost=1.5, status="error")
     spent = {"calls": 0.5, "tokens_in": 1.5, "tokens_out": 1.0, "money": 0.375}
     assert costs([outcome, outcome], 4) == {"per_query": spent, "without_answer": 1}
-    assert [first_stage_of(name) for name in ("xml-grounded-reranked", "dense", "xml-grounded")] == [
-        "xml",
-        "dense",
-        "xml",
-    ]
+    stages = [first_stage_of(name) for name in ("xml-grounded-reranked", "dense", "xml-grounded")]
+    assert stages == ["xml", "dense", "xml"]
     run = SimpleNamespace(dataset="d", first="xml", trained_on="fig", tested_on="fig", seed="7")
     base = {"name": "m", "datasets": {"d": {"title": "D", "source": {"kind": "demo"}}}}
     changes = ({}, {"seed": 5}, {"field": {"grounder": {"frames": 9}}}, {"field": {"reranker": {"frames": 9}}})

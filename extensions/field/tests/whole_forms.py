@@ -1,10 +1,9 @@
 """Files of the forms of other benchmarks without a fault, and the commands that read them (see `whole_files`)."""
 
-import json
 import shutil
 from pathlib import Path
 
-from verified.io.jsonl import write_json, write_jsonl
+from verified.io.jsonl import read_json, write_json, write_jsonl
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -20,15 +19,18 @@ def window_files(folder):
     ]
 
 
-def graded_files(folder):
-    truth = json.loads((FIXTURES / "tvr-ranking" / "truth.json").read_text())
-    write_json(folder / "truth.json", truth)
-    pairs = [
+def pairs() -> list[dict]:
+    """The ground truth of TVR-Ranking as released: a row for each pair."""
+    return [
         {"query_id": query["query_id"], "query": query["query"], **moment}
-        for query in truth
+        for query in read_json(FIXTURES / "tvr-ranking" / "truth.json")
         for moment in query["relevant_moment"]
     ]
-    write_jsonl(folder / "pairs.jsonl", pairs)
+
+
+def graded_files(folder):
+    write_json(folder / "truth.json", read_json(FIXTURES / "tvr-ranking" / "truth.json"))
+    write_jsonl(folder / "pairs.jsonl", pairs())
     shutil.copy(FIXTURES / "tvr-ranking" / "submission.json", folder)
     return [
         ["evaluate", "truth.json", "submission.json", "--json"],
