@@ -30,23 +30,16 @@ def files_of_movies(folder):
 
 @pytest.fixture
 def check(tmp_path, monkeypatch, capsys):
-    """Write a configuration of one data set of movies, check it, and return (status, lines printed)."""
+    """Write a configuration of one data set of described movies, check it, and return (status, lines printed)."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "films").mkdir()
 
-    def run(source: dict, *options: str, generation: dict | None = None, **longform) -> tuple[int, str]:
-        section = {
-            "datasets": {"mine": {"title": "Mine", "source": source}},
-            "encoder": "packaged-joint",
-            "models": ["zero-shot"],
-        }
-        section |= longform
-        (tmp_path / "own.yaml").write_text(
-            yaml.safe_dump({"name": "own", "longform": section, "generation": generation or {}})
-        )
-        status = main(["check", *options, "--configfile", "own.yaml"])
-        shown = capsys.readouterr()
-        return status, shown.err if "--print-config" in options else shown.out
+    def run(model: str = "zero-shot") -> tuple[int, str]:
+        section = {"datasets": {"mine": {"title": "Mine", "source": DESCRIBED}}, "models": [model]}
+        values = {"name": "own", "longform": section | {"encoder": "packaged-joint"}}
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(values))
+        status = main(["check", "--offline", "--configfile", "own.yaml"])
+        return status, capsys.readouterr().out
 
     return run
 
@@ -66,14 +59,14 @@ def test_own_movies_alone_have_the_packaged_encoder(more, encoder, tmp_path):
 
 def test_a_movie_without_a_file_or_a_video_is_a_note_and_all_of_them_a_problem(check, tmp_path):
     (tmp_path / "m.csv").write_text(HEADER + "a,a.wav,d.wav,a.srt,,test\nb,b.wav,d.wav,b.srt,,test\n")
-    status, shown = check(DESCRIBED, "--offline")
+    status, shown = check()
     assert status == 1 and names(shown, "problem", "mine.source", "2 of 2", "a.wav", "b.wav")
     files_of_movies(tmp_path)
     (tmp_path / "films" / "a.mp4").touch()
-    status, shown = check(DESCRIBED, "--offline")
+    status, shown = check()
     assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "b (no video in films)")
     (tmp_path / "films" / "b.mkv").touch()
-    assert names(check(DESCRIBED, "--offline")[1], "ok", "mine.source", "2 movies")
+    assert names(check()[1], "ok", "mine.source", "2 movies")
 
 
 def test_a_movie_whose_files_cannot_be_read_is_named_before_it_is_collected(check, tmp_path):
@@ -82,14 +75,14 @@ def test_a_movie_whose_files_cannot_be_read_is_named_before_it_is_collected(chec
     (tmp_path / "c.srt").write_bytes(SPOKEN.replace("dog", "caf\xe9").encode("latin-1"))
     for name in ("a", "b"):
         (tmp_path / "films" / f"{name}.mp4").touch()
-    status, shown = check(DESCRIBED, "--offline")
+    status, shown = check()
     assert status == 0 and names(shown, "note", "mine.source", "1 of 2", "b (c.srt", "not UTF-8")
-    status, shown = check(DESCRIBED, "--offline", models=["vlg-net"])
+    status, shown = check("vlg-net")
     assert status == 1 and names(shown, "problem", "mine.source", "'train'", "vlg-net")
     (tmp_path / "c.srt").write_text(SPOKEN)
-    assert check(DESCRIBED, "--offline", models=["vlg-net"])[0] == 0
+    assert check("vlg-net")[0] == 0
     (tmp_path / "a.wav").write_bytes(b"no sound")
-    status, shown = check(DESCRIBED, "--offline")
+    status, shown = check()
     assert status == 1 and names(shown, "note", "a (a.wav") and names(shown, "problem", "'test'")
 
 

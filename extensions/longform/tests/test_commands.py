@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from query_rows import query_row
 from refusals import refused
 
 from verified.__main__ import main
@@ -19,18 +20,7 @@ RATE = 1000
 
 
 def test_a_submission_is_scored(tmp_path, capsys):
-    rows = [
-        {
-            "id": str(number),
-            "movie": f"f{number % 2}",
-            "sentence": "A door opens.",
-            "duration": 600.0,
-            "split": "test",
-            "start": 10.0 * number,
-            "end": 10.0 * number + 4,
-        }
-        for number in range(1, 7)
-    ]
+    rows = [query_row(n, f"f{n % 2}", 10.0 * n, 10.0 * n + 4, "test", 600.0) for n in range(1, 7)]
     unusable = {**rows[0], "id": "x", "sentence": " "}
     truth = tmp_path / "truth.json"
     write_mad(truth, [*rows, unusable])

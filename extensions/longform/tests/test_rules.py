@@ -11,16 +11,12 @@ from verified.config import load
 from verified.io.jsonl import read_json, read_jsonl
 from verified_longform.jobs import collection_parts, part_inputs
 
+SOURCE = {"kind": "demo", "movies": 5, "shortest": 90, "longest": 100, "train_share": 0.6}
 SMALL = {
     "name": "small",
     "layers": [str(SHIPPED["longform-demo"])],
     "longform": {
-        "datasets": {
-            "movies": {
-                "title": "Small movies",
-                "source": {"kind": "demo", "movies": 5, "shortest": 90, "longest": 100, "train_share": 0.6},
-            }
-        },
+        "datasets": {"movies": {"title": "Small movies", "source": SOURCE}},
         "window_seconds": [],
         "mixtures": [],
         "collection": {"window_seconds": 10, "most_seconds": 25},
@@ -84,10 +80,9 @@ def test_described_movies_are_collected_a_job_each_and_another_row_above_repeats
 def test_mads_own_files_are_planned_without_any_feature_extraction(tmp_path):
     files = yaml.safe_load(SHIPPED["mad"].read_text())["longform"]["datasets"]
     for movies in files.values():
-        for path in (
-            *movies["source"]["annotations"].values(),
-            *(movies["source"][k] for k in ("frames", "tokens", "sentences")),
-        ):
+        source = movies["source"]
+        features = [source[kind] for kind in ("frames", "tokens", "sentences")]
+        for path in (*source["annotations"].values(), *features):
             file = tmp_path / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from query_rows import query_row
 from running import PROJECT
 from script_run import script_run
 
@@ -16,20 +17,8 @@ def tagger():
     return load_tagger("en_core_web_sm")
 
 
-def _row(number, movie, start, end, split="train", duration=100.0):
-    return {
-        "id": str(number),
-        "movie": movie,
-        "sentence": "She opens a red door.",
-        "duration": duration,
-        "start": start,
-        "end": end,
-        "split": split,
-    }
-
-
 def test_a_few_rows_by_hand(tagger):
-    rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100), _row(2, "b", 5, 9.5, "test", 20.0)]
+    rows = [query_row(0, "a", 0, 10), query_row(1, "a", 90, 100), query_row(2, "b", 5, 9.5, "test", 20.0)]
     rows[1]["sentence"] = "she opens a red door."
     measures = measure_splits(rows, tagger)
     whole = measures["all"]
@@ -44,14 +33,9 @@ def test_a_few_rows_by_hand(tagger):
 
 
 def test_vocabularies_meet_as_the_appendix_counts():
-    assert overlap(Counter(a=3, b=1), Counter(a=1, c=3)) == {
-        "shared": 1,
-        "shared_share": 0.5,
-        "unseen": 1,
-        "unseen_tokens_share": 0.75,
-        "train_only": 1,
-        "train_only_tokens_share": 0.25,
-    }
+    found = overlap(Counter(a=3, b=1), Counter(a=1, c=3))
+    words = {"shared": 1, "shared_share": 0.5, "unseen": 1, "unseen_tokens_share": 0.75}
+    assert found == words | {"train_only": 1, "train_only_tokens_share": 0.25}
 
 
 def _part(seconds):
@@ -68,20 +52,14 @@ def _part(seconds):
 
 
 def _result():
-    lengths = [_part(180.0), _part(None)]
-    return {
-        "queries": 3,
-        "movies": 1,
-        "iou_cmp": "gt",
-        "lengths": lengths,
-        "clip_retrieval": {"1": 1.0, "5": 2.0, "10": 3.0},
-    }
+    measured = {"lengths": [_part(180.0), _part(None)], "clip_retrieval": {"1": 1.0, "5": 2.0, "10": 3.0}}
+    return {"queries": 3, "movies": 1, "iou_cmp": "gt", **measured}
 
 
 @pytest.mark.parametrize("comparable", [False, True])
 def test_printed_figures_stand_beside_the_papers_data_and_never_beside_the_demo(tagger, tmp_path, comparable):
     """In the tables that the rule writes; the mixture is the whole of the one data set, and so its own training."""
-    rows = [_row(0, "a", 0, 10), _row(1, "a", 90, 100, "test")]
+    rows = [query_row(0, "a", 0, 10), query_row(1, "a", 90, 100, "test")]
     layout = {
         "sets": {"mad": {"title": "MAD", "comparable": comparable, "test_split": "test", "encoder": "by CLIP"}},
         "mixtures": {"mad": {"mad": 1.0}},

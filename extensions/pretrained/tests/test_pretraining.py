@@ -5,7 +5,8 @@ import random
 import pytest
 import torch
 from refusals import refused
-from running import PROJECT, ended_well
+from running import SHIPPED as SHIPPED_CONFIGS
+from running import ended_well
 from transformers import AutoModel
 
 from verified.demo.pretrained import SHIPPED
@@ -99,16 +100,8 @@ def test_transformers_loads_the_folder_of_the_image_network(tmp_path):
 
 @pytest.mark.night
 def test_the_rules_make_all_of_it(tmp_path):
-    small = ["backbone_frames=128", "backbone_batch=16", "pretrain_clips=48", "pretrain_batch=8"]
-    ended_well(
-        tmp_path,
-        "--cores",
-        "1",
-        "pretrained",
-        "--config",
-        f"pretrained={{{', '.join(small).replace('=', ': ')}}}",
-        config=PROJECT / "extensions" / "pretrained" / "config" / "pretrained.yaml",
-    )
+    small = "pretrained={backbone_frames: 128, backbone_batch: 16, pretrain_clips: 48, pretrain_batch: 8}"
+    ended_well(tmp_path, "--cores", "1", "pretrained", "--config", small, config=SHIPPED_CONFIGS["pretrained"])
     built = tmp_path / "results" / "pretrained" / "pretrained" / "weights"
     card = read_json(built / "card.json")
     assert set(card) == set(CARD) and set(card["files"]) == set(CARD["files"])
