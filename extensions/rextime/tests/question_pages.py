@@ -33,6 +33,26 @@ def question(number: int, **changes) -> dict:
     return row | {"relevant_windows": [[0.5, 1.5]], "ans": "C"} | changes
 
 
+COLOURS = ("red", "blue", "pink", "green", "white")
+VERBS = ("bounces", "grows", "moves to the left", "vanishes", "circles around", "shrinks", "moves up")
+
+
+def captions(videos: int) -> dict:
+    """ActivityNet's form: three events of 3.5 s in 12 s of each video, and a video whose one event is too sparse."""
+    described = {
+        f"v{video}": {
+            "duration": 12.0,
+            "timestamps": [[4.0 * number, 4.0 * number + 3.5] for number in range(3)],
+            "sentences": [
+                f"a {COLOURS[video % 5]} {('ball', 'box', 'star')[number]} {VERBS[(video + number) % 7]}"
+                for number in range(3)
+            ],
+        }
+        for video in range(videos)
+    }
+    return described | {"sparse": {"duration": 99.0, "timestamps": [[0, 3]], "sentences": ["a ball grows"]}}
+
+
 def clips(folder: Path, names: str = "v") -> dict[str, dict]:
     files = {name: write_video(folder / f"{name}.mp4", counted(16), 8) for name in names}
     return {name: {"video": name, "path": str(path), "sha256": name, **probe(path)} for name, path in files.items()}

@@ -42,20 +42,11 @@ def rows_of(case: str) -> list[dict]:
 @pytest.fixture(scope="module")
 def truth(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("truth") / "truth.jsonl"
-    write_jsonl(
-        path,
-        (
-            {
-                "qid": row["qid"],
-                "query": "?",
-                "duration": 150,
-                "vid": f"v{number // 2}",
-                "ans": row["ans"],
-                "relevant_windows": row["pred_relevant_windows"],
-            }
-            for number, row in enumerate(rows_of("perfect"))
-        ),
-    )
+    rows = [
+        {"qid": row["qid"], "vid": f"v{n // 2}", "ans": row["ans"], "relevant_windows": row["pred_relevant_windows"]}
+        for n, row in enumerate(rows_of("perfect"))
+    ]
+    write_jsonl(path, ({"query": "?", "duration": 150, **row} for row in rows))
     return path
 
 

@@ -4,6 +4,7 @@ import hashlib
 
 import pyarrow.parquet
 import yaml
+from question_pages import QUESTIONS
 
 from verified.config import load
 from verified.io.jsonl import read_json
@@ -12,24 +13,12 @@ from verified_rextime.jobs import card_facts
 
 
 def question(number: int, split: str) -> dict:
-    tested = split != "train"
-    return {
-        "qid": f"q/{number}",
-        "query": f'What, "then" {number}?',
-        "vid": f"v{number // 2}",
-        "duration": 9.5,
-        "relevant_windows": [[1.0, 2.5]],
-        "question_windows": [[0.0, 1.0]] if number % 2 else [],
-        "ans": "C" if tested else None,
-        "options": ["a", "b", "It grows.", "d"] if tested else [],
-        "answer": "It grows.",
-        "kind": "sequential",
-        "direction": "forward",
-        "source": "captions",
-        "split": split,
-        "verification": 3,
-        "lineage": {"questions": "k1", "event_pair": "k0"},
-    }
+    row = {**QUESTIONS[0], "qid": f"q/{number}", "query": f'What, "then" {number}?', "vid": f"v{number // 2}"}
+    row |= {"question_windows": [[0.0, 1.0]] if number % 2 else [], "answer": "It grows.", "split": split}
+    row |= {"direction": "forward", "source": "captions", "verification": 3}
+    row |= {"lineage": {"questions": "k1", "event_pair": "k0"}}
+    tested = {"ans": "C", "options": ["a", "b", "It grows.", "d"]}
+    return row | (tested if split != "train" else {"ans": None, "options": []})
 
 
 def test_questions_are_read_back_and_their_card_says_what_they_are(tmp_path):

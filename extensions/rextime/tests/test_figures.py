@@ -9,12 +9,7 @@ from verified_rextime.config import Prices
 from verified_rextime.evaluate import evaluate
 from verified_rextime.results import whole_video
 from verified_rextime.rows import read_questions
-from verified_rextime.statistics import (
-    benchmark_statistics,
-    certificate_lengths,
-    cost_per_1000,
-    count_across_time,
-)
+from verified_rextime.statistics import benchmark_statistics, certificate_lengths, cost_per_1000, count_across_time
 
 DATA = Path("../shared/data/rextime/rextime_val.jsonl")
 needs_data = pytest.mark.skipif(not DATA.is_file(), reason="the published annotation files are not at hand")
@@ -34,16 +29,9 @@ def test_the_whole_video_and_always_a_on_the_released_questions():
 
 
 def row(split="test", kind="sequential", answer=(0.0, 4.0), asked=(6.0, 10.0), **more):
-    return {
-        "split": split,
-        "kind": kind,
-        "direction": "backward",
-        "vid": "v",
-        "duration": 20.0,
-        "ans": "A",
-        "relevant_windows": [list(answer)],
-        "question_windows": [list(asked)] if asked else [],
-    } | more
+    made = {"split": split, "kind": kind, "direction": "backward", "vid": "v", "duration": 20.0, "ans": "A"}
+    windows = {"relevant_windows": [list(answer)], "question_windows": [list(asked)] if asked else []}
+    return made | windows | more
 
 
 def test_certificate_length_and_question_answer_iou():
@@ -65,12 +53,8 @@ def test_items_across_time_in_the_manner_of_other_data_sets():
         {"text": "Where is the aftershave?"},
         {"text": "What did I do AFTER that?", "question_span": [0, 9], "answer_span": [2, 3]},
     ]
-    assert count_across_time(ego, "before_after") == {
-        "items": 3,
-        "asks_across": 2,
-        "left_out_as_contained": 1,
-        "across_time": 1,
-    }
+    found = count_across_time(ego, "before_after")
+    assert found == {"items": 3, "asks_across": 2, "left_out_as_contained": 1, "across_time": 1}
     nextgqa = [{"text": "x", "type": "TN"}, {"text": "before", "type": "CW"}, {"text": "y", "type": "temporal"}]
     assert count_across_time(nextgqa, "temporal_type")["across_time"] == 2
 

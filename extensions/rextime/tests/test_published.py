@@ -8,6 +8,7 @@ import pytest
 import tiny_models
 import torch
 import yaml
+from question_pages import captions
 from running import ended_well
 
 from verified.benchmark.vcmr.checkpoint import load_model
@@ -106,12 +107,7 @@ def test_questions_are_read_with_both_ends_and_before_the_projection(clip, weigh
 
 @pytest.mark.night
 def test_both_take_the_test_in_a_whole_run(clip, weights, tmp_path):
-    described = {
-        "duration": 12.0,
-        "timestamps": [[0.0, 3.5], [4.0, 7.5], [8.0, 11.5]],
-        "sentences": ["a red ball bounces", "a blue box grows", "a pink star moves up"],
-    }
-    write_json(tmp_path / "captions.json", {f"v{number}": described for number in range(6)})
+    write_json(tmp_path / "captions.json", captions(6))
     features = write_features_of(tmp_path / "video.h5", {f"v{number}": 6 for number in range(6)})
     given = [{**row, "vid": "v1", "qid": number} for number, row in enumerate(asked({"v0": 6, "v1": 6}))]
     write_jsonl(tmp_path / "given.jsonl", given)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from feature_settings import write_arrays
 from given import coarse_only
+from question_pages import captions
 
 from verified.config import load
 from verified.config.sources import ReleasedSource
@@ -21,29 +22,15 @@ from verified_rextime.sources import read_captions
 from verified_rextime.tasks import GENERATION
 
 PRICES = {"price_in": 2.0, "price_out": 8.0}
-VERBS = ("bounces", "grows", "moves to the left", "vanishes")
 
 
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    entries = {
-        f"v{video}": {
-            "duration": 9.0,
-            "timestamps": [[0, 4], [4.5, 8.5]],
-            "sentences": [f"a ball {VERBS[video % 4]}", f"{video} boxes grow"],
-        }
-        for video in range(5)
-    }
-    write_json("captions.json", entries)
-    prompts = "config/prompts"
-    return load(
-        {
-            "name": "across",
-            "generation": {"prompts": prompts, "llm": PRICES, "scene_reader": {"corrupted_share": 0}},
-            "rextime": {"sources": {"captions": {"form": "captions", "annotations": "captions.json"}}},
-        }
-    )
+    write_json("captions.json", captions(5))
+    generation = {"prompts": "config/prompts", "llm": PRICES, "scene_reader": {"corrupted_share": 0}}
+    sources = {"captions": {"form": "captions", "annotations": "captions.json"}}
+    return load({"name": "across", "generation": generation, "rextime": {"sources": sources}})
 
 
 def calls(rows: list[dict], name: str = "calls") -> dict[str, int]:
@@ -65,15 +52,12 @@ def test_a_quote_is_an_upper_bound_before_the_run_and_nothing_after_it(config):
 
 
 def test_files_that_are_not_there_are_named_and_planned_around(config, tmp_path):
-    wanted = {
-        "name": "across",
-        "rextime": {
-            "sources": {"queries": {"form": "queries", "annotations": "queries.jsonl", "videos": "clips"}},
-            "released": {"given": "given.jsonl"},
-            "submissions": {"mine": {"file": "mine.jsonl", "questions": "given"}},
-        },
+    section = {
+        "sources": {"queries": {"form": "queries", "annotations": "queries.jsonl", "videos": "clips"}},
+        "released": {"given": "given.jsonl"},
+        "submissions": {"mine": {"file": "mine.jsonl", "questions": "given"}},
     }
-    settings = load(wanted)
+    settings = load({"name": "across", "rextime": section})
     assert [problem.key for problem in problems(settings, "c.yaml") if problem.key.startswith("rextime")] == [
         "rextime.sources.queries.annotations",
         "rextime.sources.queries.videos",

@@ -9,28 +9,11 @@ from hypothesis import strategies as st
 from verified.lmm.tasks import structured_form
 from verified_rextime import tasks
 
-PAIR = {
-    "event1": "a man kneels",
-    "event1_timestamp": [0, 4.5],
-    "event2": "he stands up",
-    "event2_timestamp": [5, 9],
-    "Directness": 2,
-    "Necessity": 1,
-    "Intentionality": 0,
-    "Purpose": 3,
-    "Similarity": 0,
-}
-READ = {
-    "event1": "a man kneels",
-    "event1_span": "0 4.5",
-    "event2": "he stands up",
-    "event2_span": "5 9",
-    "directness": "2",
-    "necessity": "1",
-    "intentionality": "0",
-    "purpose": "3",
-    "similarity": "0",
-}
+EVENTS = {"event1": "a man kneels", "event2": "he stands up"}
+SCORES = {"Directness": 2, "Necessity": 1, "Intentionality": 0, "Purpose": 3, "Similarity": 0}
+PAIR = EVENTS | {"event1_timestamp": [0, 4.5], "event2_timestamp": [5, 9]} | SCORES
+READ = EVENTS | {"event1_span": "0 4.5", "event2_span": "5 9"}
+READ |= {name.lower(): str(score) for name, score in SCORES.items()}
 
 TASKS = {task.name: task for task in tasks.TASKS}
 
@@ -92,22 +75,14 @@ def test_an_answer_that_lacks_something_gives_nothing_and_is_asked_for_again(tex
 
 
 def test_related_events_may_be_one_sided_or_none():
-    both = {
-        "explain": "e",
-        "cause": "it rains",
-        "cause-relevant": "Yes.",
-        "cause-alignment": "HIGH",
-        "effect": "none",
-        "effect-relevant": "no",
-        "effect-alignment": "low",
-    }
-    sections = parse("rextime/related_event", {}, json.dumps(both), 1).sections
+    cause = {"explain": "e", "cause": "it rains", "cause-relevant": "Yes.", "cause-alignment": "HIGH"}
+    effect = {"effect": "none", "effect-relevant": "no", "effect-alignment": "low"}
+    sections = parse("rextime/related_event", {}, json.dumps(cause | effect), 1).sections
     assert (sections["cause_relevant"], sections["cause_alignment"]) == ("yes", "high")
     assert sections["effect_relevant"] == "no"
-    del both["effect"], both["effect-relevant"], both["effect-alignment"]
-    assert parse("rextime/related_event", {}, json.dumps(both), 1).sections["effect"] == "none"
+    assert parse("rextime/related_event", {}, json.dumps(cause), 1).sections["effect"] == "none"
     assert parse("rextime/related_event", {}, '"None."', 1).sections == {"none": "none"}
-    assert parse("rextime/related_event", {}, json.dumps(both | {"cause-relevant": "perhaps"}), 1).missing == 1
+    assert parse("rextime/related_event", {}, json.dumps(cause | {"cause-relevant": "perhaps"}), 1).missing == 1
     assert not parse("rextime/related_event", {}, "the sun shines", 1).usable
 
 
@@ -117,16 +92,10 @@ def test_questions_scores_and_options_are_read():
     assert parse("rextime/cause_effect", {}, f"So:\n{json.dumps(questions)}", 1).sections == expected
     events = {"pre-event": "x", "pre-event_timestamp": [0, 1], "post-event": "y", "post-event_timestamp": [1, 2]}
     sections = parse("rextime/sequential", {}, json.dumps(events | questions), 1).sections
-    assert sections == expected | {
-        "pre_event": "x",
-        "pre_event_span": "0 1",
-        "post_event": "y",
-        "post_event_span": "1 2",
-    }
-    assert parse("rextime/verification", {}, '{"case_1_score": 3, "case_2_score": "0"}', 1).sections == {
-        "case_1_score": "3",
-        "case_2_score": "0",
-    }
+    spans = {"pre_event": "x", "pre_event_span": "0 1", "post_event": "y", "post_event_span": "1 2"}
+    assert sections == expected | spans
+    scores = parse("rextime/verification", {}, '{"case_1_score": 3, "case_2_score": "0"}', 1).sections
+    assert scores == {"case_1_score": "3", "case_2_score": "0"}
     options = {"correct_answer": "yes", **{f"wrong_answer_{n}": f"w{n}" for n in (1, 2, 3)}}
     assert parse("rextime/options", {"answer": "yes"}, json.dumps(options), 1).missing == 0
     for same in ({"wrong_answer_2": "Yes!"}, {"wrong_answer_3": "W1."}):

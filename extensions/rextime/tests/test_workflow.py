@@ -8,6 +8,7 @@ import pytest
 import yaml
 from loopback import completion, endpoint, prompt_of
 from media import counted, write_video
+from question_pages import captions
 from running import ended_well, snakemake
 
 from verified.__main__ import main
@@ -17,8 +18,6 @@ from verified.planning.quote import quote
 
 pytestmark = pytest.mark.slow
 
-COLOURS = ("red", "blue", "pink", "green", "white")
-VERBS = ("bounces", "grows", "moves to the left", "vanishes", "circles around", "shrinks", "moves up")
 CONFIG = """
 name: across
 rextime:
@@ -27,21 +26,6 @@ rextime:
   released: {given: given.jsonl}
   submissions: {all right: {file: right.jsonl, questions: given}}
 """
-
-
-def captions(videos: int) -> dict:
-    described = {
-        f"v{video}": {
-            "duration": 12.0,
-            "timestamps": [[4.0 * number, 4.0 * number + 3.5] for number in range(3)],
-            "sentences": [
-                f"a {COLOURS[video % 5]} {('ball', 'box', 'star')[number]} {VERBS[(video + number) % 7]}"
-                for number in range(3)
-            ],
-        }
-        for video in range(videos)
-    }
-    return described | {"sparse": {"duration": 99.0, "timestamps": [[0, 3]], "sentences": ["a ball grows"]}}
 
 
 def test_tables_from_a_file_of_captions(tmp_path):
