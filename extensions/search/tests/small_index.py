@@ -59,17 +59,20 @@ def write_corpus(
     files = {"features": folder / "video.h5", "checkpoint": folder / "checkpoint.safetensors"}
     files |= {"text": folder / "text.h5", "videos": folder / "videos.jsonl"}
     files |= {name: [folder / "test.jsonl"] for name in ("annotations", "queries")}
-    settings = IndexSettings(
+    return files, index_settings(model, Features(), thumbnails)
+
+
+def index_settings(model: str, features: Features, thumbnails: int) -> IndexSettings:
+    return IndexSettings(
         model=model,
         dataset="small",
         title="Small",
         spans=Spans(**SPANS),
         search=Search(thumbnails=thumbnails),
         retrieval=Retrieval(),
-        features=Features(),
+        features=features,
         seed=1,
     )
-    return files, settings
 
 
 COLOURS = {"red": (200, 30, 20), "blue": (10, 20, 90), "green": (30, 190, 60), "yellow": (220, 210, 40)}

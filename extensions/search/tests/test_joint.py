@@ -5,19 +5,16 @@ import pytest
 import torch
 from feature_settings import video_features
 from media import scenes, write_video
-from small_index import SPANS
+from small_index import SPANS, index_settings
 from tiny_models import clip
 
-from verified.config.datasets import Spans
 from verified.config.features import Features
-from verified.config.retrieval import Retrieval
 from verified.features.hub_models import Clip
 from verified.features.video import write_video_features
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import write_jsonl
 from verified.io.video import probe
 from verified_search.ask import Index, vector_of, window_around_best
-from verified_search.config import IndexSettings, Search
 from verified_search.update import update
 
 CAPTIONS = ("a bus drives by", "a cat sleeps", "two people talk", "rain falls")
@@ -39,16 +36,7 @@ def build(folder) -> str:
     seen = video_features("lab/clip", batch=16)
     write_video_features(rows, seen, 1.0, folder / "video.h5", (name, "c0ffee"))
     files = {"features": folder / "video.h5", "moments": folder / "moments.jsonl", "videos": folder / "videos.jsonl"}
-    settings = IndexSettings(
-        model="joint",
-        dataset="joint",
-        title="Joint",
-        spans=Spans(**SPANS),
-        search=Search(thumbnails=9),
-        retrieval=Retrieval(),
-        features=Features(video_backbone=name),
-        seed=1,
-    )
+    settings = index_settings("joint", Features(video_backbone=name), thumbnails=9)
     for _ in range(2):  # of which the second run changes nothing
         update(folder / "index", files, settings)
     return name

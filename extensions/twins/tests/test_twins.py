@@ -2,13 +2,11 @@
 
 import json
 
-import numpy as np
 import pytest
 from shown_settings import shown_settings
 
 from verified.__main__ import main
-from verified.benchmark.lists import Lists
-from verified.benchmark.vcmr.submission import read_truth, write_submission
+from verified.benchmark.vcmr.submission import read_truth
 from verified.config import load
 from verified.errors import InputError
 from verified.io.jsonl import write_json, write_jsonl
@@ -78,18 +76,10 @@ def submission(path, vcmr, svmr):
     """Rows by query: VCMR (video, start, end), best first; SVMR (video, start, end, score)."""
 
     def lists(by_query):
-        longest = max(len(rows) for rows in by_query)
-        table = np.full((len(by_query), longest, 4), np.nan)
-        for at, rows in enumerate(by_query):
-            for rank, row in enumerate(rows):
-                table[at, rank] = [*row, 1 - rank / 10][:4]
-        video = np.where(np.isnan(table[..., 0]), -1, table[..., 0]).astype(int)
-        return Lists(video, table[..., 1], table[..., 2], table[..., 3])
+        ranked = [[[*row, 1 - rank / 10][:4] for rank, row in enumerate(rows)] for rows in by_query]
+        return [{"desc_id": row["desc_id"], "predictions": rows} for row, rows in zip(ROWS, ranked)]
 
-    ids = np.array([row["desc_id"] for row in ROWS])
-    write_submission(
-        path, ["a", "b"], ids, [row["cog_desc"] for row in ROWS], {"VCMR": lists(vcmr), "SVMR": lists(svmr)}
-    )
+    write_json(path, {"video2idx": {"a": 0, "b": 1}, "VCMR": lists(vcmr), "SVMR": lists(svmr)})
     return path
 
 
@@ -99,12 +89,12 @@ def pair(tmp_path):
     truth = tmp_path / "truth.jsonl"
     write_jsonl(truth, ROWS)
     true = submission(
-        tmp_path / "true.json.gz",
+        tmp_path / "true.json",
         [[(1, 0, 1), (0, 0, 4)], [(1, 2, 6)], [(0, 0, 1), (1, 0, 1), (0, 2, 3)]],
         [[(0, 6, 9, 0.95), (0, 0, 4, 0.9), (0, 0, 3, 0.3)], [(1, 2, 5, 0.3)], [(0, 0, 1, 0.8)]],
     )
     twin = submission(
-        tmp_path / "twin.json.gz",
+        tmp_path / "twin.json",
         [[(0, 7, 9)], [(0, 0, 2), (0, 2, 3)], [(0, 5, 9)]],
         [[(0, 0, 4, 0.4)], [(1, 2, 4, 0.5)], [(0, 0, 1, 0.9)]],
     )
@@ -131,9 +121,8 @@ def test_the_preferred_twin_scores_and_ranks_higher(pair):
 def test_each_model_has_the_twins_of_its_own_trainings_in_a_row_of_its_own(tmp_path):
     retrieval = {"models": ["xml", "reloclnet"], "seeds": [1], "training": {"reloclnet": {"seeds": [4, 5]}}}
     source = {"title": "Demo", "source": {"kind": "demo"}}
-    settings = load(
-        {"name": "m", "datasets": {"d": source}, "retrieval": retrieval, "twins": {"kinds": ["statics", "negated"]}}
-    )
+    twins = {"kinds": ["statics", "negated"]}
+    settings = load({"name": "m", "datasets": {"d": source}, "retrieval": retrieval, "twins": twins})
     listed = [file.split("/")[-6:-2] for file in twin_submissions(settings, "d")]
     assert listed == [
         ["retrieval", model, "fig", f"seed-{seed}"]
