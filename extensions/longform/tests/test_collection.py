@@ -110,24 +110,12 @@ def test_whisper_and_azure_give_sentences(tmp_path):
 
 
 def test_sentences_that_overlap_a_voice_go_and_touching_ones_stay():
-    spoken = [
-        Sentence(name, start, end)
-        for name, start, end in (
-            ("touches.", 2.0, 3.0),
-            ("overlaps.", 2.5, 3.1),
-            ("between.", 4.0, 5.0),
-            ("early.", -3.0, -1.0),
-            ("late.", 9.5, 12.0),
-            ("after.", 11.0, 12.0),
-        )
-    ]
-    shifted = [Sentence(one.text, one.start + 0.5, one.end + 0.5) for one in spoken]
+    stay = [("touches.", 2.0, 3.0), ("between.", 4.0, 5.0)]
+    go = [("overlaps.", 2.5, 3.1), ("early.", -3.0, -1.0), ("after.", 11.0, 12.0)]
+    spoken = sorted([*stay, *go, ("late.", 9.5, 12.0)], key=lambda one: one[1])
+    shifted = [Sentence(text, start + 0.5, end + 0.5) for text, start, end in spoken]
     kept, counts = described_sentences(shifted, 0.5, [(3.0, 4.0), (5.0, 6.0)], 10.0)
-    assert [(one.text, one.start, one.end) for one in kept] == [
-        ("touches.", 2.0, 3.0),
-        ("between.", 4.0, 5.0),
-        ("late.", 9.5, 10.0),
-    ]
+    assert [(one.text, one.start, one.end) for one in kept] == [*stay, ("late.", 9.5, 10.0)]
     assert counts == {"spoken": 6, "dialogue": 1, "outside": 2, "kept": 3}
 
 

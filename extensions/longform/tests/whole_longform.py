@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from query_rows import query_row
 
 from verified.io.jsonl import write_json, write_jsonl
 from verified.io.sound import write_wave
@@ -14,11 +15,7 @@ from verified_longform.transcripts import read_transcript, read_voices, sentence
 
 
 def longform_files(folder):
-    rows = [
-        {"id": str(n), "movie": f"f{n % 2}", "sentence": "A door opens.", "duration": 600.0, "split": "test",
-         "start": 10.0 * n, "end": 10.0 * n + 4}
-        for n in range(1, 7)
-    ]  # fmt: skip
+    rows = [query_row(n, f"f{n % 2}", 10.0 * n, 10.0 * n + 4, "test", 600.0) for n in range(1, 7)]
     write_mad(folder / "mad.json", rows)
     spans = [{"id": str(n), "spans": [[0.0, 1.0], [10.0 * n, 10.0 * n + 4]]} for n in range(1, 7)]
     write_jsonl(folder / "spans.jsonl", spans)

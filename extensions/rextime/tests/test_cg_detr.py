@@ -23,10 +23,12 @@ CONFIG = CGDETRConfig(video_dim=4, text_dim=4, context_clips=8, **CGDETR.small)
 MOMENT = torch.tensor([[0.25, 0.75]])
 
 
+SPANS = torch.tensor([[[0.5, 0.1], [0.25, 0.5]]])
+"""[0.45, 0.55] and [0, 0.5]: distances of the moment 0.4 and 0.25, GIoU 1/5 and 1/3."""
+
+
 def test_the_window_that_costs_least_is_taken_for_the_moment():
-    """Of [0.45, 0.55] and [0, 0.5]: distances 0.4 and 0.25, GIoU 1/5 and 1/3."""
-    spans = torch.tensor([[[0.5, 0.1], [0.25, 0.5]]])
-    distance, giou, label = detection_losses(torch.zeros(1, 2, 2), spans, MOMENT, CONFIG)
+    distance, giou, label = detection_losses(torch.zeros(1, 2, 2), SPANS, MOMENT, CONFIG)
     assert distance.item() == pytest.approx(0.25 / 2)
     assert giou.item() == pytest.approx(1 - 1 / 3)
     assert label.item() == pytest.approx((1 + 0.1) * log(2) / 2)
@@ -34,12 +36,11 @@ def test_the_window_that_costs_least_is_taken_for_the_moment():
 
 def test_a_sure_window_is_taken_although_it_fits_less():
     """Its probability of nearly 1 against one of nearly 0 is worth 4, more than 1.5 in distance and 2/15 in GIoU."""
-    spans = torch.tensor([[[0.5, 0.1], [0.25, 0.5]]])
     logits = torch.tensor([[[20.0, 0.0], [0.0, 20.0]]])
-    distance, giou, label = detection_losses(logits, spans, MOMENT, CONFIG)
+    distance, giou, label = detection_losses(logits, SPANS, MOMENT, CONFIG)
     assert (distance.item(), giou.item()) == pytest.approx((0.4 / 2, 1 - 1 / 5))
     assert label.item() == pytest.approx(0, abs=1e-6)
-    assert ends_of(spans[0, 1]).tolist() == [0.0, 0.5]
+    assert ends_of(SPANS[0, 1]).tolist() == [0.0, 0.5]
 
 
 def scores_of_three_clips() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
