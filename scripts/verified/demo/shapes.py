@@ -69,13 +69,16 @@ def _triangle(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _star(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    # In float64: NumPy's functions of angles in float32 differ between processors in bits that pixels show.
+    right, down = x.astype(np.float64), y.astype(np.float64)
     # Fold the plane into the tenth between a point (angle 0) and the next dent (36 degrees): one edge remains.
-    angle = np.abs((np.arctan2(x, -y) + math.pi / 5) % (2 * math.pi / 5) - math.pi / 5)
-    distance = np.hypot(x, y)
+    angle = np.abs((np.arctan2(right, -down) + math.pi / 5) % (2 * math.pi / 5) - math.pi / 5)
+    distance = np.hypot(right, down)
     dent_x, dent_y = _STAR_INNER * math.cos(math.pi / 5), _STAR_INNER * math.sin(math.pi / 5)
     edge_x, edge_y = dent_x - _STAR_OUTER, dent_y
     length = math.hypot(edge_x, edge_y)
-    return (edge_y * (distance * np.cos(angle) - _STAR_OUTER) - edge_x * distance * np.sin(angle)) / length
+    signed = (edge_y * (distance * np.cos(angle) - _STAR_OUTER) - edge_x * distance * np.sin(angle)) / length
+    return signed.astype(x.dtype)
 
 
 def _ring(x: np.ndarray, y: np.ndarray) -> np.ndarray:
