@@ -1,6 +1,7 @@
 """The quote: counted before anything runs, and exact for recorded calls."""
 
 import json
+import os
 from collections import Counter
 from types import SimpleNamespace
 
@@ -73,6 +74,11 @@ def test_a_quote_before_and_after_the_run(tmp_path, monkeypatch):
         asked = len(served.bodies)
         after = {row["task"]: row for row in quote(settings)}
         assert len(served.bodies) == asked
+    assert totals(list(after.values()))["unseen"] == 0
+    video = tmp_path / "videos" / f"{moments[0]['video']}.mp4"
+    video.write_bytes(b"another")
+    os.utime(video, (0, 0))
+    assert totals(quote(settings))["unseen"] > 0, "a copy that keeps its old times is a new file"
     for task in (task.name for task in PAPER[:5]):
         assert after[task]["calls"] == 0 and after[task]["tokens_in"] == 0 and after[task]["known"] > 0
     assert after["positives"]["calls"] == 2

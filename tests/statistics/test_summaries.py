@@ -29,6 +29,7 @@ def test_scores_by_type_and_overall():
     assert scores["edges"] == [-1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0]
     assert scores["total"]["counts"] == [1, 0, 1, 0, 1, 1] and scores["total"]["positive"] == 0.5
     assert sum(scores["types"]["dynamics"]["counts"]) == 1
+    assert confidence([row(0.0, 8.0, 14.2)])["span_seconds"] == pytest.approx(6.2), "also past the end, at 10"
     assert scores["total"]["deviation"] == pytest.approx(np.std([1.0, 1.9, 0.0, -0.6]))
 
 

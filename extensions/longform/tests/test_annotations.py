@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from verified_longform.annotations import check_rows, read_mad
+from verified_longform.annotations import check_rows, from_moments, read_mad
 from verified_longform.ranking import cut_movies
 
 GOOD = {
@@ -24,6 +24,12 @@ def test_the_documented_form_is_read_with_either_kind_of_times(tmp_path):
     row = {"id": "17", "movie": "0001", "sentence": "She waits.", "duration": 6000.5, "split": "test"}
     assert read_mad(path, "test") == [{**row, "start": 1.0, "end": 4.5}]
     assert read_mad(path, "test", "timestamps") == [{**row, "start": 1.5, "end": 4.0}]
+
+
+def test_moments_of_validation_and_held_out_ones_are_no_test_queries():
+    moment = {"desc_id": 4, "video": "v", "caption": "x", "start": 1.0, "end": 2.5, "duration": 9.0}
+    splits = {"train": "train", "val": "val", "val_1": "val", "held-out": "val", "val_2": "test", "test": "test"}
+    assert [row["split"] for row in from_moments(moment | {"split": name} for name in splits)] == [*splits.values()]
 
 
 def test_bad_rows_are_named_and_counted():
