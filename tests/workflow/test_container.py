@@ -1,6 +1,5 @@
 """The container files: read as builders read them, and their steps run in a clean folder, as no engine is here."""
 
-import fnmatch
 import json
 import os
 import re
@@ -59,11 +58,7 @@ def test_its_steps_build_the_environment_in_a_clean_folder(tmp_path):
     image = tmp_path / "verified"
     ignored = (PROJECT / ".dockerignore").read_text(encoding="utf-8").split()
     left = [pattern.removeprefix("**/") for pattern in ignored]
-    shutil.copytree(
-        PROJECT,
-        image,
-        ignore=lambda _, names: [n for n in names if any(fnmatch.fnmatch(n, p) for p in [*left, ".git"])],
-    )
+    shutil.copytree(PROJECT, image, ignore=shutil.ignore_patterns(*left, ".git"))
     environment = {name: value for name, value in os.environ.items() if name not in ("VENV", "PYTHONPATH")}
     steps = [step.replace(IMAGE, str(image)) for step in texts("RUN") if not step.startswith("apt-get")]
     assert len(steps) == len(texts("RUN")) - 1

@@ -1,10 +1,11 @@
 """A finished annotation set of a user's own, from its files to the tables and pictures."""
 
 import json
+import os
 
 import pytest
 from given import CONFIG, annotations
-from running import ended_well
+from running import digests, ended_well
 
 pytestmark = pytest.mark.slow
 
@@ -16,12 +17,8 @@ def built(tmp_path_factory):
     (folder / "given" / "train.jsonl").write_bytes(annotations(0))
     (folder / "given" / "test.jsonl").write_bytes(annotations(10))
     (folder / "config.yaml").write_text(CONFIG)
-    targets = (
-        "results/tables",
-        "results/mine/figures/clusters.svg",
-        "results/mine/annotations/lint.json",
-        "results/mine/corpus/moments.jsonl",
-    )
+    parts = ("figures/clusters.svg", "annotations/lint.json", "corpus/moments.jsonl")
+    targets = ("results/tables", *(f"results/mine/{part}" for part in parts))
     ended_well(folder, "--cores", "2", *targets, config=folder / "config.yaml")
     return folder
 
@@ -45,6 +42,16 @@ def test_statistics_tables_and_pictures_are_there(built):
 
 def test_an_own_corpus_is_not_compared_with_the_paper(built):
     assert not [*built.glob("results/mine/tables/reproduction.*"), *built.glob("results/mine/tables/verdicts.*")]
+
+
+def test_the_link_shows_the_tables_of_the_configuration_that_ran_last(built):
+    other, before = built / "other.yaml", digests(built)
+    other.write_text(CONFIG.replace("name: mine", "name: other"))
+    runs = [("mine", ["--dry-run"], other), ("other", ["--cores", "2"], other)]
+    for shown, words, config in [*runs, ("mine", ["--cores", "1"], built / "config.yaml")]:
+        ended_well(built, *words, "results/tables", config=config)
+        assert os.readlink(built / "results/tables") == f"{shown}/tables"
+    assert {path: digest for path, digest in digests(built).items() if path in before} == before
 
 
 def test_the_lint_reports_and_lets_released_annotations_pass(built):
