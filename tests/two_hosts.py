@@ -3,9 +3,8 @@
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[1]
+from running import PROJECT
 
 
 def why_not() -> str:

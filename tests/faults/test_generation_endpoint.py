@@ -60,8 +60,8 @@ def test_a_storm_of_429_is_waited_out(tmp_path):
     assert 100 <= len(served.bodies) <= 101
 
 
-@pytest.mark.parametrize("header", [{"Retry_After": "0.6"}, {"retry_after_ms": "600"}])
-def test_retry_after_is_honoured(header, tmp_path):
+@pytest.mark.parametrize(("header", "seconds"), [({"Retry_After": "0.6"}, 0.6), ({"retry_after_ms": "70"}, 0.07)])
+def test_retry_after_is_honoured(header, seconds, tmp_path):
     replies = [refusal(429, **header), completion(GOOD)]
     times = []
 
@@ -71,7 +71,7 @@ def test_retry_after_is_honoured(header, tmp_path):
 
     with endpoint(script) as served:
         (outcome,) = ask(tmp_path, engine(served.url), [call(1)])
-    assert outcome.status == "ok" and 60 > times[1] - times[0] >= 0.6
+    assert outcome.status == "ok" and 60 > times[1] - times[0] >= seconds
 
 
 def answer(**body) -> Scripted:

@@ -9,7 +9,7 @@ BASES = {
         },
         ("all", "results/rextime/rextime/export/hugging-face"),
         ("rextime",),
-    ),
+    )
 }
 NOT_WALKED = {
     "rextime.sources.*": "name files, or another data set",

@@ -13,9 +13,7 @@ from verified.lmm.session import Session
 from verified_rextime.answer import TASKS, engines_for, take_test
 
 QUESTION = question(
-    1,
-    relevant_windows=[[0.4, 1.6]],
-    options=["it grows", "it’s still there", "it falls down the stairs", "it turns"],
+    1, relevant_windows=[[0.4, 1.6]], options=["it grows", "it’s still there", "it falls down the stairs", "it turns"]
 )
 PROTOCOLS = pytest.mark.parametrize("protocol", ["locate_then_score", "score_with_true_span"])
 

@@ -29,10 +29,7 @@ def rextime_source_files(folder):
     rows = ["video_id,qid,question,type", "1,1,what did he do after he ran,TN", "1,2,why did he run,CW"]
     (folder / "gqa.csv").write_text("\n".join(rows) + "\n")
     write_jsonl(folder / "spans.jsonl", [{"id": "1/1", "question_span": [1, 2], "answer_span": [2, 3]}])
-    return [
-        ["rextime", "count", "ego4d-nlq", "nlq.json"],
-        ["rextime", "count", "next-gqa", "gqa.csv"],
-    ]
+    return [["rextime", "count", "ego4d-nlq", "nlq.json"], ["rextime", "count", "next-gqa", "gqa.csv"]]
 
 
 def question_files(folder):
