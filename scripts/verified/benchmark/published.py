@@ -68,7 +68,7 @@ def verdict_of(
     """Whether our value equals the published one within `tolerance`, all in one unit: one of `VERDICTS`.
 
     With an interval: reproduced if all of it is within the tolerance, differs if all of it is beyond, and otherwise
-    undetermined: noise proves nothing. A single training is always undetermined, as its interval lacks the noise of
+    "cannot tell": noise proves nothing. Of a single training it cannot tell either: its interval lacks the noise of
     training.
     """
     if value is None:

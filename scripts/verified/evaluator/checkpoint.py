@@ -34,7 +34,7 @@ def read_header(path: str | Path) -> tuple[Architecture, str]:
 def load_checkpoint(path: str | Path, architecture: Architecture | None = None) -> NoiseEvaluator:
     """Build the network of a checkpoint and fill it.
 
-    wanted: the architecture of the config; frames and image size may differ where no tensor depends on them (UMT's
+    architecture: that of the config; frames and image size may differ where no tensor depends on them (UMT's
     stem), anything else is an error. Raises InputError that names the first missing, unknown or misshapen tensor.
     """
     check_card(path, SHIPPED)

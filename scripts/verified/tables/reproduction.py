@@ -5,8 +5,8 @@ A figure of ours counts as reproduced when it rounds to the published one, excep
 - many-to-many instances of coarse captions: ±3. Hundreds of coarse caption pairs are within float32 rounding of the
   distance threshold; moving it by 0.00001 moves the count by this much for Charades.
 - figures with an interval, recall foremost: `MARGIN`. Our 95 % interval within it of the published figure is
-  reproduced, all of it beyond differs, otherwise the verdict is undetermined: noise proves nothing. A single training
-  is always undetermined, as its interval lacks the noise of training; the paper gives no interval at all.
+  reproduced, all of it beyond differs, otherwise it cannot tell: noise proves nothing. A single training
+  can never tell, as its interval lacks the noise of training; the paper gives no interval at all.
 
 A data set counts as the paper's when its title is the published one and its source is not the demo.
 """
