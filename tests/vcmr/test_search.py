@@ -22,7 +22,7 @@ CLIPS = 16
 @dataclass
 class Rows:
     features: np.ndarray
-    lengths: np.ndarray
+    clips: np.ndarray
     context: int = CLIPS
     slower: float = 0.0
 
@@ -31,11 +31,11 @@ class Rows:
         return 1 + self.slower * np.arange(len(self))
 
     def __len__(self):
-        return len(self.lengths)
+        return len(self.clips)
 
     def batch(self, index):
         width = self.features.shape[1]
-        mask = torch.arange(width)[None] < torch.from_numpy(self.lengths[index])[:, None]
+        mask = torch.arange(width)[None] < torch.from_numpy(self.clips[index])[:, None]
         return torch.from_numpy(self.features[index]), mask
 
 

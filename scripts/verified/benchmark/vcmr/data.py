@@ -212,18 +212,17 @@ class Batches(Protocol):
     def batch(self, index: np.ndarray) -> tuple[Tensor, Tensor]: ...
 
 
-class Corpus(Batches, Protocol):
-    """Interface of videos for search; see `Videos`."""
-
-    context: int
-    clip_seconds: np.ndarray
-
-
 class Lengths(Protocol):
     """Interface of videos for labels; see `Videos`."""
 
     clips: np.ndarray
     clip_seconds: np.ndarray
+
+
+class Corpus(Batches, Lengths, Protocol):
+    """Interface of videos for search; see `Videos`."""
+
+    context: int
 
 
 class Queries:

@@ -36,6 +36,12 @@ def longest(mask: Tensor) -> int:
     return int(mask.sum(dim=1).max())
 
 
+def to_longest(x: Tensor, mask: Tensor, pads: int = 0) -> tuple[Tensor, Tensor]:
+    """[N, S, …] and [N, S] without the positions that are pads in every row, but for the first `pads` of these."""
+    length = longest(mask) + pads
+    return x[:, :length], mask[:, :length]
+
+
 class InputProjection(nn.Module):
     """LayerNorm → dropout → Linear → ReLU; [..., in] → [..., out]. Keys ``LayerNorm`` and ``net.1``."""
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from verified.benchmark.vcmr.contract import Batch, Encoded, Spans
-from verified.benchmark.vcmr.layers import attention_pooling
+from verified.benchmark.vcmr.layers import attention_pooling, to_longest
 from verified.nn.layers import whole
 
 PAD = -1e10
@@ -48,6 +48,7 @@ class OneVectorTail:
     """Names of the two convolutions, as in the authors' state dict."""
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+        query, mask = to_longest(query, mask)
         tokens = self.query_tokens(query, mask)
         vector = attention_pooling(tokens, self.modular_vector_mapping(tokens).squeeze(2), mask)
         return {"vector": vector, "unit": unit(vector), "localiser": self.video_query_linear(vector)}
@@ -58,7 +59,7 @@ class OneVectorTail:
         return F.cross_entropy(spans.start, batch.span[:, 0]) + F.cross_entropy(spans.end, batch.span[:, 1])
 
     def video_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
-        return max_over_clips(queries["unit"], videos["unit"], videos["mask"], self.pad)
+        return max_over_clips(queries["unit"], videos["unit"], videos["mask"])
 
     def span_logits(self, queries: Encoded, videos: Encoded, query_index: Tensor, video_index: Tensor) -> Spans:
         products = paired_products(queries["localiser"], videos["localised"], query_index, video_index)
@@ -73,15 +74,14 @@ class OneVectorTail:
         return torch.exp(self.config.alpha * scores)
 
 
-def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor, pad: float = PAD) -> Tensor:
+def max_over_clips(queries: Tensor, clips: Tensor, mask: Tensor) -> Tensor:
     """Largest product of a query with a real clip of each video; [Q, D], [V, L, D], [V, L] → [Q, V].
 
     With unit vectors this is the video score of XML, ReLoCLNet and HERO (maximum cosine).
     """
     with whole(queries.device):  # a hinge of margin 0.1 depends on differences that bfloat16 rounds away
-        queries, clips = _widened(queries), _widened(clips).flatten(0, 1)
-        products = torch.addmm((~mask).flatten().to(clips.dtype) * pad, queries, clips.T)
-    return products.view(len(queries), *mask.shape).amax(dim=2)
+        products = _widened(clips[mask]) @ _widened(queries).T
+        return torch.segment_reduce(products, "max", lengths=mask.sum(dim=1)).T
 
 
 def paired_products(queries: Tensor, clips: Tensor, query_index: Tensor, video_index: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from torch import Tensor
 from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
 from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
-from verified.benchmark.vcmr.layers import longest
+from verified.benchmark.vcmr.layers import to_longest
 from verified.benchmark.vcmr.metrics import DEPTH
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.runtime.progress import Progress
@@ -181,14 +181,16 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
     corpus: Encoded = {}
     progress = Progress("encode videos", len(videos), "videos")
     official = model.official_batch if settings.padding == "official" else None
+    # videos of one length together, for models that leave out pads; official batches are those of the official order
+    order = np.arange(len(videos)) if official else np.argsort(videos.clips, kind="stable")
     for at in range(0, len(videos), official or ENCODED_AT_ONCE):
-        index = np.arange(at, min(at + (official or ENCODED_AT_ONCE), len(videos)))
+        index = order[at : at + (official or ENCODED_AT_ONCE)]
         clips, mask = (tensor.to(settings.device) for tensor in videos.batch(index))
         encoded = model.encode_videos(clips, mask) if official is None else _to_longest(model, clips, mask)
         if not corpus:
             corpus = _allocate(encoded, len(videos), settings.memory_mb * 2**20)
         for name, tensor in encoded.items():
-            corpus[name][at : at + len(index)] = tensor.cpu()
+            corpus[name][index] = tensor.cpu()
         if not settings.quiet:
             progress.step(len(index))
     if not settings.quiet:
@@ -198,9 +200,9 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
 
 def _to_longest(model: RetrievalModel, clips: Tensor, mask: Tensor) -> Encoded:
     """Encodings of videos [V, L, F] that are padded to the longest of them alone; zeros from there up to L."""
-    length = longest(mask)
-    encoded = model.encode_videos(clips[:, :length], mask[:, :length])
-    missing = (0, mask.shape[1] - length)
+    shorter, real = to_longest(clips, mask)
+    encoded = model.encode_videos(shorter, real)
+    missing = (0, mask.shape[1] - real.shape[1])
     return {name: F.pad(tensor, (0, 0) * (tensor.dim() - 2) + missing) for name, tensor in encoded.items()}
 
 
@@ -221,11 +223,11 @@ def _allocate(encoded: Encoded, videos: int, room: int) -> Encoded:
 
 def encode_queries(model: RetrievalModel, queries: Batches, index: np.ndarray, device: str) -> Encoded:
     """Encodings of the queries at `index` [Q], a row each."""
-    chunks = []
-    for at in range(0, len(index), ENCODED_AT_ONCE):
-        tokens, mask = (tensor.to(device) for tensor in queries.batch(index[at : at + ENCODED_AT_ONCE]))
-        chunks.append(model.encode_queries(tokens, mask))
-    return {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
+    tokens, mask = queries.batch(index)
+    order = mask.sum(dim=1).argsort(stable=True)  # queries of one length together, for models that leave out pads
+    parts = order.split(ENCODED_AT_ONCE)
+    encoded = [model.encode_queries(tokens[part].to(device), mask[part].to(device)) for part in parts]
+    return {name: torch.cat([part[name] for part in encoded])[order.argsort()] for name in encoded[0]}
 
 
 def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, device: str) -> Tensor:

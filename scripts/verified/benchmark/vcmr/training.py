@@ -17,7 +17,7 @@ from torch import Tensor
 
 from verified.benchmark.vcmr.contract import Batch, Recipe, RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Queries, Videos, span_labels
-from verified.benchmark.vcmr.layers import longest
+from verified.benchmark.vcmr.layers import to_longest
 from verified.benchmark.vcmr.metrics import Truth, per_query
 from verified.benchmark.vcmr.ranked import Ranked, draw_negatives
 from verified.benchmark.vcmr.search import SearchSettings, search
@@ -231,7 +231,7 @@ def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
 
 def _batch(drawing: _BatchSampler, rows: np.ndarray, generator: torch.Generator) -> Batch:
     training, recipe = drawing.training, drawing.recipe
-    query, query_mask = _to_longest(*training.queries.batch(rows))
+    query, query_mask = to_longest(*training.queries.batch(rows))
     positives = training.moments.video[rows]
     if training.ranked is None:
         video, video_mask = training.videos.batch(positives)
@@ -244,14 +244,8 @@ def _batch(drawing: _BatchSampler, rows: np.ndarray, generator: torch.Generator)
         flat, mask = training.videos.batch(slots.ravel())
         video, video_mask = flat.view(*slots.shape, *flat.shape[1:]), mask.view(*slots.shape, -1)
     if drawing.to_longest:
-        video, video_mask = _to_longest(video, video_mask)
+        video, video_mask = to_longest(video, video_mask)
     return Batch(query, query_mask, video, video_mask, drawing.labels[rows]).to(drawing.device)
-
-
-def _to_longest(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """[N, S, ...] and [N, S] without the positions that are pads in every row."""
-    length = longest(mask)
-    return x[:, :length], mask[:, :length]
 
 
 def _selection_scores(model: RetrievalModel, selection: SplitData, searching: SearchSettings) -> dict[str, float]:

@@ -49,7 +49,7 @@ class SyntheticCorpus:
     def __init__(self, cls: type[RetrievalModel]):
         self.cls = cls
         draw = np.random.default_rng(11)
-        lengths = np.array([12, 1, 12, 7, 8, 9, 10, 11])
+        self.clips = lengths = np.array([12, 1, 12, 7, 8, 9, 10, 11])
         starts, ends = np.array([0, 0, 8, 2, 5, 1, 3, 4]), np.array([3, 1, 12, 6, 8, 4, 8, 7])
         self.times = np.stack([starts, ends], axis=1).astype(float)
         clips = draw.normal(size=(COUNT, CLIPS, VIDEO_DIM))

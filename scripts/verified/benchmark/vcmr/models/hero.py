@@ -52,10 +52,11 @@ from verified.benchmark.vcmr.layers import (
     LearnedPositions,
     attention_pooling,
     initialise,
+    to_longest,
     zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.benchmark.vcmr.scoring import OneVectorTail, unit
+from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, unit
 from verified.errors import InputError
 from verified.nn.checkpoint import load_tensors
 from verified.nn.layers import Dropout, Parts
@@ -212,6 +213,7 @@ class Hero(OneVectorTail, RetrievalModel):
         return cross.encoder(cross.embeddings(ids), mask)
 
     def encode_queries(self, query: Tensor, mask: Tensor) -> Encoded:
+        query, mask = to_longest(query, mask)
         head = self.q_feat_attn
         tokens = head["query_pos_embed"](head["query_input_proj"](self.words(query, mask)))
         tokens = head["query_self_attention"](tokens, mask)
@@ -236,7 +238,9 @@ class Hero(OneVectorTail, RetrievalModel):
         return temporal.encoder(temporal.embeddings(context + self.v_encoder["frame_transform"](video)), mask)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        frames = self.frame_embeddings(video, mask)
+        seen = (video, mask) if self.training else to_longest(video, mask, REACH)
+        frames = self.frame_embeddings(*seen)
+        frames = F.pad(frames, (0, 0, 0, mask.shape[1] - frames.shape[1]))
         return {"unit": unit(frames, 1e-5), "localised": frames, "mask": mask}
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
