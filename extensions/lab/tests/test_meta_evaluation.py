@@ -13,6 +13,7 @@ from small_review import decision_row
 
 from verified.__main__ import main
 from verified.demo.pretrained import shipped_evaluator
+from verified.errors import InputError
 from verified.io.jsonl import write_jsonl
 from verified_lab.meta_evaluation.correlation import MEASURES, Rated, compare_metrics, measure
 from verified_lab.meta_evaluation.judgements import AGREEMENT, COSINE, read_judgements
@@ -45,6 +46,19 @@ def test_of_a_review_the_latest_decisions_count(tmp_path):
         (5, "caption 5"): False,
     }
     assert sorted(found[1, "caption 1"].grades) == [("ann", 1.0), ("bob", 0.0), ("eve", 1.0)]
+
+
+def test_what_a_row_says_of_a_caption_holds_for_its_other_rows(tmp_path):
+    row, file = {"video": "v", "caption": "c", "grade": 2}, tmp_path / "graded.jsonl"
+    first = {**row, "right": False, "references": ["r"]}
+    write_jsonl(file, [first, {**row, "person": "eve", "group": "statics"}])
+    (found,) = read_judgements(file)
+    assert (found.right, found.references, found.group) == (False, ("r",), "statics") and len(found.grades) == 2
+    for key, other in (("right", True), ("references", ["s"]), ("desc_id", True)):
+        write_jsonl(file, [first, {**row, key: other}])
+        with pytest.raises(InputError, match=f"'{key}'") as refused:
+            read_judgements(file)
+        assert refused.value.row == 2
 
 
 def test_the_command_looks_into_videos_and_takes_other_scores(tmp_path, capsys):

@@ -1,7 +1,7 @@
 """Read human judgements of captions: decisions of our reviews, or plain rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verified.errors import InputError
@@ -11,6 +11,8 @@ from verified_lab.review.decisions import ADDITIONAL, read_decisions
 EVALUATOR, COSINE, AGREEMENT = "evaluator", "cosine", "agreement"
 """Metrics."""
 PLAIN = ("video", "caption", "grade")
+OF_CAPTION = {"right": None, "group": "", "references": ()}
+"""What plain rows say of a caption, whoever grades it, and what stands where no row says it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def _majority(answers: list[tuple[str, float]]) -> bool | None:
 def plain(path: Path) -> list[Judged]:
     """Rows with video, caption and grade, and optionally start and end, person, right, group, references and desc_id.
 
-    Rows of one caption of one clip are grades of several people.
+    Rows of one caption of one clip are grades of several people; what one of them says of the caption holds for all.
     """
     judgements: dict[object, Judged] = {}
     for number, row in enumerate(read_jsonl(path, PLAIN), start=1):
@@ -95,8 +97,15 @@ def plain(path: Path) -> list[Judged]:
             row.get("desc_id"),
         )
         name = (judgement.clip, judgement.caption, judgement.desc_id)
-        if name in judgements:
-            judgement = Judged(**{**vars(judgement), "grades": judgements[name].grades + grades})
+        if earlier := judgements.get(name):
+            of_caption = {}
+            for key, unsaid in OF_CAPTION.items():
+                said = {getattr(earlier, key), getattr(judgement, key)} - {unsaid}
+                if len(said) > 1:
+                    problem = f"{key!r} differs from that of an earlier row of this caption"
+                    raise InputError(problem, file=path, row=number, remedy="give all rows of a caption the same")
+                of_caption[key] = said.pop() if said else unsaid
+            judgement = replace(judgement, grades=earlier.grades + grades, **of_caption)
         judgements[name] = judgement
     return [*judgements.values()]
 
@@ -111,7 +120,7 @@ def _plain_problem(row: Row) -> str | None:
         return "'start' and 'end' are not seconds of a clip"
     if not isinstance(row.get("right"), bool | None):
         return "'right' is neither true nor false"
-    if not isinstance(row.get("desc_id"), int | None):
+    if row.get("desc_id") is not None and type(row["desc_id"]) is not int:
         return "'desc_id' is no whole number"
     return None
 

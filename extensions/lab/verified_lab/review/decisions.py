@@ -32,7 +32,8 @@ KEYS = (
     *("version", "dataset", "desc_id", "moment", "video", "start", "end"),
     *("decision", "type", "candidate", "caption", "reviewer", "when"),
 )
-WHEN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z")
+WHEN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+"""One length, so that the order of the texts is that of the times."""
 AGAIN = "save the decisions again from the review page"
 
 
