@@ -190,10 +190,6 @@ def rounded(encoded):
     return {name: x.half().to(x.dtype) if x.is_floating_point() else x for name, x in encoded.items()}
 
 
-def _over_pads(losses, batch, epoch):
-    return (batch.video * batch.video_mask.unsqueeze(-1)).square().mean()
-
-
 BROKEN = [
     # What is encoded together
     Variant("clip vectors are centred over the batch", "example", "batch_mates",
@@ -205,7 +201,8 @@ BROKEN = [
             reading("queries", lambda values, mask: (values, torch.ones_like(mask)))),
     Variant("pads are open for spans", "example", "pads",
             logits(lambda spans, _: spans._replace(start=spans.start.clamp(min=-5))), "pads hold"),
-    Variant("a loss is averaged over the pads of videos", "hero", "padding", losing(_over_pads)),
+    Variant("a loss is averaged over the pads of videos", "hero", "padding",
+            losing(lambda _, batch, epoch: (batch.video * batch.video_mask.unsqueeze(-1)).square().mean())),
     # What is read
     Variant("the last token of a query is not read", "reloclnet", "reading", reading("queries", without_last_token)),
     Variant("the last clip is hidden from attention", "xml", "attention",

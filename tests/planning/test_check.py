@@ -6,8 +6,8 @@ import json
 import os
 import shutil
 import time
-from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -144,11 +144,6 @@ def test_rows_and_files_of_people_that_are_odd_are_noted(lab, capsys):
 def break_videos(*names: str):
     for name in names:
         Path(f"videos/{name}.mp4").write_bytes(b"<html>not found</html>")
-
-
-def fill_disk():
-    usage = namedtuple("usage", "total used free")
-    shutil.disk_usage = lambda path: usage(10**9, 10**9 - 10**7, 10**7)
 
 
 UNANSWERED = {
@@ -312,11 +307,12 @@ LONG = {
     "generation__video_lmm": {"engine": "vllm", "model": "./Qwen2.5-VL-7B", "tokens_per_image": 256},
     "datasets__lab__dynamics": {"max_frames": 64},
 }
+FULL_DISK = SimpleNamespace(total=10**9, used=10**9 - 10**7, free=10**7)
 FINDINGS = [
     ("problem|datasets.lab.source.videos|clips", {"datasets__lab__source__videos": "clips"}),
     ("problem|2 of 2|kitchen/a|not-a-video", {}, lambda: break_videos("kitchen/a", "street")),
     ("problem|moments.jsonl|1 of 1|unknown-video (1)|row 1", {}, lambda: only(moment("gone", "test"))),
-    ("problem|disk|0.0 GB|1.0|for clips", {}, fill_disk),
+    ("problem|disk|0.0 GB|1.0|for clips", {}, lambda: vars(shutil).update(disk_usage=lambda path: FULL_DISK)),
     ("problem|evaluator.gpus|4 GPUs|--cluster", {"evaluator__gpus": 4}),
     ("problem|evaluator.batch|4 or less", {"evaluator__batch": 16}),
     ("problem|datasets.lab.dynamics.max_frames|16384|6400", LONG, lambda: os.makedirs("Qwen2.5-VL-7B")),

@@ -92,11 +92,9 @@ class Cluster:
             if run is not None and run.poll() is not None:
                 raise RuntimeError(f"the run ended with status {run.returncode}: {what}")
             time.sleep(0.25)
-        logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-800:]}" for path in self._logs())
+        files = sorted([*self.folder.glob("*.log"), *self.folder.glob("*.out")])
+        logs = "\n".join(f"{path.name}: {path.read_text(errors='replace')[-800:]}" for path in files)
         raise RuntimeError(f"{what} within {seconds:g} s\n{logs}")
-
-    def _logs(self) -> list[Path]:
-        return sorted([*self.folder.glob("*.log"), *self.folder.glob("*.out")])
 
 
 @contextlib.contextmanager

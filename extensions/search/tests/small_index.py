@@ -42,10 +42,11 @@ def write_corpus(
     write_video_features(folder / "video.h5", videos)
     torch.manual_seed(3)
     sizes = {"video_dim": next(iter(videos.values())).shape[1], "context_clips": CONTEXT, "query_tokens": 8}
-    sizes |= {"text_dim": WORDS}
+    sizes, small = {**sizes, "text_dim": WORDS}, {"hidden": 16, "heads": 2}
     if model == "hero":
         sizes |= {"text_dim": 0, "vocabulary": 30522, "cls_id": 101}
-    built = build_model(model, sizes, {"hidden": 16, "heads": 2} if model != "hero" else _hero())
+        small |= {"feed_forward": 32, "cross_layers": 2, "temporal_layers": 1, "positions": 64}
+    built = build_model(model, sizes, small)
     save_model(folder / "checkpoint.safetensors", model, built, built.state_dict(), {"parameters": 1})
     rows, draw = [], np.random.default_rng(5)
     for number, (video, clips) in enumerate(sorted(videos.items())):
@@ -97,7 +98,3 @@ def describe_videos(folder: Path, videos: dict[str, np.ndarray], size: tuple[int
         write_video(folder / f"{video}.mp4", counted(8 * len(clips), size))
         rows.append({"video": video, "path": str(folder / f"{video}.mp4"), **probe(folder / f"{video}.mp4")})
     write_jsonl(folder / "videos.jsonl", rows)
-
-
-def _hero() -> dict:
-    return {"hidden": 16, "heads": 2, "feed_forward": 32, "cross_layers": 2, "temporal_layers": 1, "positions": 64}
