@@ -16,12 +16,12 @@ from verified.runtime.previous_output import PreviousOutput
 log = logging.getLogger("verified")
 
 
-def read_source(source: dict, files: dict[str, str], threads: int = 1, probes: Probes | None = None) -> Reading:
+def read_source(source: dict, files: dict[str, str], probes: Probes | None = None) -> Reading:
     """Read a source with videos from its files, `videos` and `moments` (see rules/corpus.smk).
 
     `source` has its `default_split`, and whether its videos go by `published` names.
     """
-    return Reading(files["videos"], files["moments"], source["default_split"], threads, probes, source["published"])
+    return Reading(files["videos"], files["moments"], source["default_split"], 1, probes, source["published"])
 
 
 def write_shard(

@@ -153,12 +153,7 @@ class Budget:
         try:
             state = json.loads(self.file.read_text(encoding="utf-8"))
             return state["spent"], state["jobs"]
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-        ):  # no such file, or a foreign one: everything is counted again
+        except (OSError, ValueError, KeyError, TypeError):  # no file, or a foreign one: everything is counted again
             return {}, {}
 
     def _write(self, spent: Mapping[str, float], jobs: Mapping[str, Any]) -> None:
