@@ -66,7 +66,7 @@ def model():
     return model.eval()
 
 
-SETTINGS = SearchSettings(min_pred_clips=2, max_pred_clips=7, searched_videos=10, rows=200, chunk=3)
+SETTINGS = SearchSettings(min_pred_clips=2, max_pred_clips=7, searched_videos=10, rows=200, chunk=5)
 
 
 @pytest.fixture(scope="module")
