@@ -40,8 +40,8 @@ def home(tmp_path_factory):
     with (folder / "moments.csv").open("w", encoding="utf-8", newline="") as file:
         rows = [row | {"desc_id": 700 - 3 * row["desc_id"]} for row in read_jsonl(folder / "rendered.jsonl")]
         csv.writer(file).writerows([names, *([row[name] for name in names] for row in reversed(rows))])
-    config = Path(__file__).with_name("lopsided.yaml")
-    said = ended_well(folder, "--cores", "2", "results/tables", config=config)
+    wanted = ("results/tables", *(f"results/lopsided/{name}/statistics/clusters.json" for name in DATA_SETS))
+    said = ended_well(folder, "--cores", "2", *wanted, config=Path(__file__).with_name("lopsided.yaml"))
     assert "Warning:" not in said, said[-6000:]
     return folder / "results" / "lopsided"
 
@@ -84,6 +84,7 @@ def test_counts_ids_and_draws(dataset, home, data_regression):
     selected = [row["selected"] for row in sharded(base / "perturbations")]
     tested = [read_json(file) for file in sorted(base.glob("retrieval/*/*/*/*/metrics.json"))]
     words = {kind: sum(len(row[kind].split()) for row in selected) for kind in ("positive", "statics", "dynamics")}
+    clusters = read_json(base / "statistics" / "clusters.json")
     found = {
         "corpus": read_json(base / "corpus" / "counts.json"),
         "moments": {row["desc_id"]: "{video} {start:.3f} {end:.3f} {split}".format(**row) for row in moments},
@@ -103,6 +104,7 @@ def test_counts_ids_and_draws(dataset, home, data_regression):
             folder.name: {file.stem: len(read_jsonl(file)) for file in sorted(folder.glob("*.jsonl"))}
             for folder in sorted((base / "annotations").glob("fig*"))
         },
+        "clusters": {key: value for key, value in clusters.items() if isinstance(value, int)},
         "clips": lengths(base / "features" / "video.h5"),
         "tokens": sum(lengths(base / "features" / "text-cog.h5").values()),
         "tests": [" ".join(f"{key}={known[key]}" for key in OF_RUN) for known in tested],
