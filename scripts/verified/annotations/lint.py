@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from verified.config.annotations import Lint
+from verified.errors import visible
 from verified.io.characters import LONGEST_CAPTION, NO_BLANKS, words_of
 from verified.io.fig import COARSE, COG_KEYS, FIG_KEYS, value_problem
 from verified.io.files import checked_file
@@ -186,11 +187,14 @@ def caption_findings(caption: str, coarse: str) -> Iterator[tuple[str, str]]:
 
 
 def table(report: dict, limit: int = 5) -> str:
-    """The report as lines for a person, with the first `limit` row numbers of each finding."""
+    """The report as lines for a person, with the first `limit` rows of each finding, and the text of an error."""
     lines = [f"{report['file']}: {report['rows']} rows"]
     for check, finding in report["findings"].items():
-        rows = ", ".join(map(str, finding["rows"][:limit])) + (", …" if finding["count"] > limit else "")
+        numbers = [*dict.fromkeys(finding["rows"])]
+        rows = ", ".join(map(str, numbers[:limit])) + (", …" if len(numbers) > limit else "")
         lines.append(f"  {finding['severity']:7}  {check:18} {finding['count']:6}  rows {rows}")
+        if finding["severity"] == "error":
+            lines.append(f"    row {numbers[0]}: {visible(finding['example'][:120])}")
     lines.append("  passed: no errors" if report["passed"] else "  failed: see the errors above")
     return "\n".join(lines)
 
