@@ -62,11 +62,18 @@ def test_replies(model):
 
 
 def test_same_seed_same_answer_whatever_else_is_asked(model):
-    kind, folder = model
-    asked = requests_for(kind)
+    folder, asked = model[1], requests_for(model[0])
     together = [reply.text for reply in engine(folder).answer(asked)]
     alone = [next(engine(folder).answer([request])).text for request in reversed(asked)][::-1]
     assert together == alone
+
+
+def test_any_token_may_be_drawn(tmp_path, monkeypatch):
+    drawing, given = engine(tiny_models.mistral(tmp_path / "m")), {}
+    drawing.load()
+    monkeypatch.setattr(drawing.network, "generate", lambda **words: given.update(words) or words["input_ids"])
+    list(drawing.answer(requests_for("mistral")))
+    assert given["top_k"] == 0, "by default only the fifty likeliest may"
 
 
 def test_roles_with_equal_settings_share_one_model(tmp_path):
