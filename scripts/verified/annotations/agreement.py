@@ -150,15 +150,14 @@ def _singulars(name: str) -> Iterable[str]:
 
 
 def _things_agreement(named: Sequence[frozenset[str]], nearness: Mapping[str, float]) -> np.ndarray:
-    """[candidates] from -0.5 to 0.5: for a thing that it names, the share of all things that are less near to the
-    frames, less a half; for one that only other candidates name, the same with its sign turned; their mean."""
+    """[candidates] from -0.5 to 0.5: for each thing that it names, the share of all things that are less near to the
+    frames, less a half; for one that only other candidates name, 0; their mean."""
     mentioned = sorted(frozenset().union(*named))
     if not mentioned:
         return np.zeros(len(named))
     ranked = np.sort(np.fromiter(nearness.values(), float))
     likely = np.searchsorted(ranked, [nearness[name] for name in mentioned]) / len(ranked) - 0.5
-    sign = np.array([[1 if name in names else -1 for name in mentioned] for names in named])
-    return (sign * likely).mean(axis=1)
+    return (np.array([[name in names for name in mentioned] for names in named]) * likely).mean(axis=1)
 
 
 def _joint_vectors(texts: Iterable[str], encoder: JointEncoder) -> dict[str, np.ndarray]:
