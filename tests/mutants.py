@@ -186,10 +186,6 @@ def weights_outside_the_state(base):
     return {"__init__": __init__, "span_logits": span_logits}
 
 
-def rounded(encoded):
-    return {name: x.half().to(x.dtype) if x.is_floating_point() else x for name, x in encoded.items()}
-
-
 BROKEN = [
     # What is encoded together
     Variant("clip vectors are centred over the batch", "example", "batch_mates",
@@ -219,7 +215,9 @@ BROKEN = [
     Variant("starts of long moments are one clip early", "squidnet", "round_trip", long_starts_early, "too early"),
     Variant("a lower score weighs more", "example", "weights",
             method("video_weights", lambda base: lambda self, scores: torch.exp(-scores)), "a lower score weighs more"),
-    Variant("query vectors are rounded to float16", "reloclnet", "precision", encoding("queries", rounded)),
+    Variant("query vectors are rounded to float16", "reloclnet", "precision",
+            encoding("queries", lambda of: {name: x.half().to(x.dtype) if x.is_floating_point() else x
+                                            for name, x in of.items()})),
     # Losses
     Variant("a loss is counted twice in the total", "example", "losses", counted_twice, "not the sum"),
     Variant("a negative is in the slot of the true video", "squidnet", "losses",

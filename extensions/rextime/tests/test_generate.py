@@ -16,15 +16,14 @@ from verified.lmm.session import Session
 from verified_rextime import tasks
 from verified_rextime.answer import TASKS, take_test
 from verified_rextime.config import Rextime, Routing
-from verified_rextime.filters import filter_captions, filter_queries
 from verified_rextime.generate import route, shard_counts, spans_problem, write_questions
 from verified_rextime.metrics import best_iou
 from verified_rextime.results import score_all, submissions_of
 from verified_rextime.rows import read_questions
 from verified_rextime.scene_reader import relation
-from verified_rextime.sources import captions_of_corpus, queries_of_corpus
+from verified_rextime.sources import read_sources
 
-RULES = Rextime(sources={"captions": {"form": "captions", "dataset": "demo"}}, frames=60)
+RULES = Rextime(sources={form: {"form": form, "dataset": "demo"} for form in ("captions", "queries")}, frames=60)
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +35,11 @@ def demo(tmp_path_factory):
         path.stem: {"video": path.stem, "path": str(path), "sha256": path.stem, **probe(path)}
         for path in sorted((folder / "videos").glob("*.mp4"))
     }
-    moments = read_jsonl(folder / "moments.jsonl")
-    items = filter_captions(captions_of_corpus(moments, videos.values()), RULES.captions)[0]
-    items += filter_queries(queries_of_corpus(moments, videos.values()))[0]
+    moments = [row | {"split": "val"} for row in read_jsonl(folder / "moments.jsonl")]
+    write_jsonl(folder / "moments.jsonl", [*moments, moments[0] | {"split": "train", "caption": "of another split"}])
+    write_jsonl(folder / "videos.jsonl", videos.values())
+    items = read_sources(RULES, {"demo": str(folder)})[0]
+    assert "of another split" not in json.dumps(items)
     truth = {row["video"]: row["events"] for row in read_jsonl(folder / "truth.jsonl")}
     return [item | {"split": ("test", "val")[number % 2]} for number, item in enumerate(items)], videos, truth
 
