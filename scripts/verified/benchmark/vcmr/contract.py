@@ -153,7 +153,8 @@ class PublishedCode:
     """The same of a video that fills its row, where the row gets its first pads."""
     official_batch: ClassVar[int | None] = None
     """Videos that the authors' search encodes together, padded to the longest of them; None if they pad to a fixed
-    length. `retrieval.padding: official` does the same, and each encoding of a video then needs an axis of clips.
+    length. `retrieval.padding: official` does the same, else search pads `full_reach` clips more; each encoding of a
+    video needs an axis of clips.
     """
     technical_options: ClassVar[tuple[str, ...]] = ()
     """Options of `Config` that change no number: how much is computed at once, say."""

@@ -181,12 +181,12 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
     corpus: Encoded = {}
     progress = Progress("encode videos", len(videos), "videos")
     official = model.official_batch if settings.padding == "official" else None
-    # videos of one length together, for models that leave out pads; official batches are those of the official order
+    # videos of one length together, so that few are pads; official batches are those of the official order
     order = np.arange(len(videos)) if official else np.argsort(videos.clips, kind="stable")
     for at in range(0, len(videos), official or ENCODED_AT_ONCE):
         index = order[at : at + (official or ENCODED_AT_ONCE)]
         clips, mask = (tensor.to(settings.device) for tensor in videos.batch(index))
-        encoded = model.encode_videos(clips, mask) if official is None else _to_longest(model, clips, mask)
+        encoded = _encode(model, clips, mask, 0 if official else model.full_reach)
         if not corpus:
             corpus = _allocate(encoded, len(videos), settings.memory_mb * 2**20)
         for name, tensor in encoded.items():
@@ -198,9 +198,11 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
     return corpus
 
 
-def _to_longest(model: RetrievalModel, clips: Tensor, mask: Tensor) -> Encoded:
-    """Encodings of videos [V, L, F] that are padded to the longest of them alone; zeros from there up to L."""
-    shorter, real = to_longest(clips, mask)
+def _encode(model: RetrievalModel, clips: Tensor, mask: Tensor, pads: int) -> Encoded:
+    """Encodings of videos [V, L, F]; with an `official_batch` zeros from `pads` clips behind the longest on."""
+    if model.official_batch is None:
+        return model.encode_videos(clips, mask)
+    shorter, real = to_longest(clips, mask, pads)
     encoded = model.encode_videos(shorter, real)
     missing = (0, mask.shape[1] - real.shape[1])
     return {name: F.pad(tensor, (0, 0) * (tensor.dim() - 2) + missing) for name, tensor in encoded.items()}

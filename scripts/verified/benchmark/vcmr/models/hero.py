@@ -56,7 +56,7 @@ from verified.benchmark.vcmr.layers import (
     zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, unit
+from verified.benchmark.vcmr.scoring import OneVectorTail, unit
 from verified.errors import InputError
 from verified.nn.checkpoint import load_tensors
 from verified.nn.layers import Dropout, Parts
@@ -238,9 +238,7 @@ class Hero(OneVectorTail, RetrievalModel):
         return temporal.encoder(temporal.embeddings(context + self.v_encoder["frame_transform"](video)), mask)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        seen = (video, mask) if self.training else to_longest(video, mask, REACH)
-        frames = self.frame_embeddings(*seen)
-        frames = F.pad(frames, (0, 0, 0, mask.shape[1] - frames.shape[1]))
+        frames = self.frame_embeddings(video, mask)
         return {"unit": unit(frames, 1e-5), "localised": frames, "mask": mask}
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:

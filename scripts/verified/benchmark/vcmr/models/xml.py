@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from verified.benchmark.vcmr.contract import (
@@ -45,11 +44,10 @@ from verified.benchmark.vcmr.layers import (
     InputProjection,
     LearnedPositions,
     initialise,
-    to_longest,
     zero_pads,
 )
 from verified.benchmark.vcmr.registry import register
-from verified.benchmark.vcmr.scoring import REACH, OneVectorTail, sampled_hinge, unit
+from verified.benchmark.vcmr.scoring import OneVectorTail, sampled_hinge, unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,10 +114,8 @@ class XML(OneVectorTail, RetrievalModel):
         return first, self.video_encoder3(self.video_encoder2(first, mask), mask)
 
     def encode_videos(self, video: Tensor, mask: Tensor) -> Encoded:
-        seen = (video, mask) if self.training else to_longest(video, mask, REACH)
-        first, second = self.video_features(*seen)
-        unseen = 0, 0, 0, mask.shape[1] - first.shape[1]
-        return {"unit": F.pad(unit(first), unseen), "localised": F.pad(second, unseen), "mask": mask}
+        first, second = self.video_features(video, mask)
+        return {"unit": unit(first), "localised": second, "mask": mask}
 
     def losses(self, batch: Batch, *, epoch: int, step: int, generator: torch.Generator) -> dict[str, Tensor]:
         queries = self.encode_queries(batch.query, batch.query_mask)
