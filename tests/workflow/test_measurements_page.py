@@ -54,13 +54,13 @@ def test_benchmarks_run(command, tmp_path):
 
 def test_the_page_has_a_place_for_each_table(command):
     page = (PROJECT / "docs" / "measurements.md").read_text(encoding="utf-8")
-    for name in command.RUNS | command.ALONE:
+    for name in command.RUNS | command.OTHERS:
         assert f"<!-- benchmarks/{name}.py -->\n" in page
 
 
 @pytest.mark.slow
 def test_tables_of_waits_intervals_and_a_gpu_are_made_on_any_device(command, tmp_path):
-    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), "", *command.ALONE]
+    program = [sys.executable, "-c", TOYS, str(BENCHMARKS), str(tmp_path), "", *command.OTHERS]
     run = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT)
     assert run.returncode == 0, run.stderr
     waits, intervals, rows = (cells(part.splitlines())[2:] for part in re.split("\n# .*\n", run.stdout))
