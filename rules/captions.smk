@@ -21,7 +21,6 @@ rule caption_statics:
         threads=settings.generation.threads,
         engines=ASKING.engine_code("image_lmm", "llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["statics"]),
-        shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/captions/statics/{shard}.counts.json"),
         seed=settings.seed,
     script:
@@ -52,7 +51,6 @@ rule caption_dynamics:
         engines=ASKING.engine_code("video_lmm", "llm"),
         dynamics=dataset_settings("dynamics"),
         generation=ASKING.values(*TASKS_OF_STAGE["dynamics"]),
-        shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/captions/dynamics/{shard}.counts.json"),
         seed=settings.seed,
     script:

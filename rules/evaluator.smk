@@ -30,7 +30,6 @@ rule gather_clips:
         image_size=settings.evaluator.image_size,
         clip_side=settings.evaluator.clip_side,
         keep=settings.evaluator.keep_clips,
-        shards=settings.shards,
     script:
         "../scripts/evaluator/gather_clips.py"
 

@@ -29,7 +29,6 @@ rule extract_video_features:
         code=code_of("features/extract_video.py"),
         features=deciding(settings.features, OF_VIDEO),
         clip_seconds=of_dataset(lambda dataset: dataset.spans.clip_seconds),
-        shards=settings.shards,
     script:
         "../scripts/features/extract_video.py"
 

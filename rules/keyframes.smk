@@ -15,6 +15,5 @@ rule extract_keyframes:
     params:
         code=code_of("keyframes/extract.py"),
         settings=dataset_settings("keyframes"),
-        shards=settings.shards,
     script:
         "../scripts/keyframes/extract.py"

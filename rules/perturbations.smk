@@ -22,7 +22,6 @@ rule write_perturbations:
         engines=ASKING.engine_code("llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["perturbations"]),
         sentences=settings.generation.sentence_model,
-        shards=settings.shards,
         asked_in=asked_in_of("results/{dataset}/perturbations/{shard}.counts.json"),
         seed=settings.seed,
     script:

@@ -10,11 +10,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
     from verified.lmm.tasks.dynamics import TASKS
-    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import locate_models
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
+    moments = read_jsonl(snakemake.input.moments)
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     with Session(generation, snakemake.params.seed, TASKS) as session:
         rows, corrupted = split_corrupted(caption_dynamics(moments, videos, snakemake.params.dynamics, session))

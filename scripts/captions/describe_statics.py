@@ -11,11 +11,10 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.keyframes.archive import KeyframeTar
     from verified.lmm.session import Session
     from verified.lmm.tasks.statics import TASKS
-    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import locate_models
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
+    moments = read_jsonl(snakemake.input.moments)
     with (
         KeyframeTar(snakemake.input.keyframes) as keyframes,
         Session(generation, snakemake.params.seed, TASKS) as session,

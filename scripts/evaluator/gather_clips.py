@@ -6,10 +6,9 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.clips import gather_clips
     from verified.io.jsonl import read_jsonl
     from verified.runtime.previous_output import made_with
-    from verified.runtime.wildcards import rows_of_shard
 
     params = snakemake.params
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, params.shards)
+    moments = read_jsonl(snakemake.input.moments)
     videos = read_jsonl(snakemake.input.videos)
     counts = gather_clips(
         moments,

@@ -12,10 +12,9 @@ with job(snakemake, snakemake.params.features["threads"]):
     from verified.io.jsonl import read_jsonl
     from verified.runtime.checksums import measure
     from verified.runtime.previous_output import made_with
-    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import source_of
 
-    videos = rows_of_shard(read_jsonl(snakemake.input.videos), snakemake.wildcards.shard, snakemake.params.shards)
+    videos = read_jsonl(snakemake.input.videos)
     settings = received(Features, snakemake.params.features)
     weights = source_of(settings.video_backbone, settings.video_revision, snakemake.input.weights)
     files = [*snakemake.input.weights, *snakemake.input.network, *filter(os.path.isdir, [weights[0]])]

@@ -8,9 +8,8 @@ with job(snakemake):
     from verified.io.jsonl import read_jsonl
     from verified.keyframes.extract import write_keyframes
     from verified.runtime.previous_output import made_with
-    from verified.runtime.wildcards import rows_of_shard
 
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
+    moments = read_jsonl(snakemake.input.moments)
     settings = received(Keyframes, snakemake.params.settings)
     maker = made_with(snakemake.params, "av", "decord", "numpy", "pillow", "scenedetect-headless")
     write_keyframes(moments, read_jsonl(snakemake.input.videos), settings, snakemake.output.keyframes, maker)

@@ -9,12 +9,11 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.lmm.session import Session
     from verified.lmm.tasks.perturbations import TASKS
     from verified.perturbations.write import perturb, shard_counts
-    from verified.runtime.wildcards import rows_of_shard
     from verified.weights.records import locate_models, source_of
 
     generation = locate_models(received(Generation, snakemake.params.generation), snakemake.input.weights)
     encoder, _ = source_of(*snakemake.params.sentences, snakemake.input.weights)
-    moments = rows_of_shard(read_jsonl(snakemake.input.moments), snakemake.wildcards.shard, snakemake.params.shards)
+    moments = read_jsonl(snakemake.input.moments)
     with Session(generation, snakemake.params.seed, TASKS) as session:
         rows = perturb(moments, session, encoder, snakemake.params.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
