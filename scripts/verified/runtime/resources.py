@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 from verified.runtime.wildcards import shard_index
 
@@ -15,52 +15,37 @@ join that path later, and long jobs off it, have one less; short jobs for tables
 """
 
 
-class OfShard(Protocol):
-    """Wildcards of a job of one shard."""
-
-    shard: str
-
-
-def shard_priority(shards: int) -> Callable[[OfShard], float]:
+def shard_priority(shards: int) -> Callable[[Any], float]:
     """Priority of a job by its wildcard `shard`, above 1 and at most `CRITICAL_PATH`: the first shard comes first.
 
     A run that is stopped then has all captions of some shards, not one kind of captions of all.
     """
 
-    def priority(wildcards: OfShard) -> float:
+    def priority(wildcards: Any) -> float:
         return CRITICAL_PATH - shard_index(wildcards.shard) / shards
 
     return priority
 
 
-def scale_by_attempt(amount: int) -> Callable[..., int]:
-    """A resource function: `amount` at the first attempt, twice that at the second, and so on.
+def scale_by_attempt(amount: int, most: int | None = None) -> Callable[..., int]:
+    """A resource function: `amount` at the first attempt, twice that at the second, and so on, up to `most` if given.
 
     A job that a scheduler killed for its memory or its time gets more of both; see `retries` in the profiles.
     """
 
     def scaled(wildcards: object, attempt: int) -> int:
-        return amount * attempt
+        return min(most or amount * attempt, amount * attempt)
 
     return scaled
 
 
 def job_needs(longest: int | None, mb: int, minutes: int, **others: Any) -> dict[str, Any]:
     """Resources of a job, memory in MB and minutes at its first attempt; each retry of a killed job gets more."""
-    return {"mem_mb": scale_by_attempt(mb), "runtime": limited_minutes(longest, minutes), **others}
+    return {"mem_mb": scale_by_attempt(mb), "runtime": scale_by_attempt(minutes, longest), **others}
 
 
 SPARE = 2
 """Retries after failures, as in the profiles."""
-
-
-def limited_minutes(longest: int | None, amount: int) -> Callable[..., int]:
-    """A resource function: `amount` minutes scaled by attempt, and never more than `longest` (None: no limit)."""
-
-    def scaled(wildcards: object, attempt: int) -> int:
-        return min(longest or amount * attempt, amount * attempt)
-
-    return scaled
 
 
 def extra_tries(longest: int | None, amount: int) -> int | None:
