@@ -24,7 +24,7 @@ def read_seconds(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     times = [seconds(value) for value in listed] if isinstance(listed, list) else []
     if len(times) != len(EVENTS) or None in times:
         return Parsed(missing=1)
-    return Parsed(sections={"seconds": " ".join(f"{second:g}" for second in times)}, form="json")
+    return Parsed(sections={"seconds": " ".join(f"{second:g}" for second in times)})
 
 
 def _answer_of_demo(request: Request, _rng: Random, _corrupted_share: float) -> Reply:

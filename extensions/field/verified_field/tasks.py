@@ -38,7 +38,7 @@ def read_grade(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
         numbers = re.findall(r"(?<![\w.])\d{1,2}(?:\.\d+)?(?![\w.]*\d)(?:\s*/\s*10)?", text)
         value = numbers[0] if len(numbers) == 1 else None
     grade = number(value)
-    return Parsed(missing=1) if grade is None else Parsed(sections={"grade": f"{grade:g}"}, form="json")
+    return Parsed(missing=1) if grade is None else Parsed(sections={"grade": f"{grade:g}"})
 
 
 def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
@@ -56,13 +56,13 @@ def read_moments(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
         moment for moment in map(_moment, (listed or [])[:MOST_MOMENTS] if isinstance(listed, list) else []) if moment
     ]
     if moments:
-        return Parsed(sections={"moments": "; ".join(moments)}, missing=int(cut), form="json")
+        return Parsed(sections={"moments": "; ".join(moments)}, missing=int(cut))
     if listed == [] or text.strip() == "[]":
-        return Parsed(sections={"moments": "none"}, form="json")
+        return Parsed(sections={"moments": "none"})
     if not listed and (span := span_in_words(text)):
-        return Parsed(sections={"moments": f"{span} {MOST / 2:g}"}, missing=int(cut), form="words")
+        return Parsed(sections={"moments": f"{span} {MOST / 2:g}"}, missing=int(cut))
     if not listed and NOT_SHOWN.search(text):
-        return Parsed(sections={"moments": "none"}, form="words")
+        return Parsed(sections={"moments": "none"})
     return Parsed(missing=1)
 
 

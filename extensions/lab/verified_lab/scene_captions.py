@@ -18,19 +18,16 @@ def read_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> 
     text = strip_fences(text)
     value = json_value(text)
     if isinstance(value, dict):
-        text_read, form = text_of(value), "json"
+        text_read = text_of(value)
     else:
         lines = [line for line in text.splitlines() if line.strip()]
-        text_read, form = (
-            re.sub(r"^\s*(?:caption|sentence)\s*[:：]\s*", "", lines[0], flags=re.I) if lines else "",
-            "line",
-        )
+        text_read = re.sub(r"^\s*(?:caption|sentence)\s*[:：]\s*", "", lines[0], flags=re.I) if lines else ""
         text_read = "" if cut and len(lines) < 2 else text_read
     caption = plain(clean(text_read))
     reason = refusal(caption, "")
     if reason:
-        return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1, form=form)
-    return Parsed(items=(caption,), positions=(0,), form=form)
+        return Parsed(refused=({"caption": caption[:1000], "reason": reason},) if caption else (), missing=1)
+    return Parsed(items=(caption,), positions=(0,))
 
 
 COARSE_CAPTION = Task(

@@ -41,8 +41,8 @@ def read_log_probability(_slots: dict, text: str, _count: int, _cut: bool) -> Pa
     """The mean log-probability of a continuation, as `scoring` writes it."""
     value = best_object(text, ("mean_log_probability",)).get("mean_log_probability")
     if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
-        return Parsed(sections={"mean_log_probability": repr(float(value))}, form="json")
-    return Parsed(missing=1, form="none")
+        return Parsed(sections={"mean_log_probability": repr(float(value))})
+    return Parsed(missing=1)
 
 
 def sentence(value: object) -> str | None:
@@ -62,12 +62,10 @@ def score(value: object) -> str | None:
     return None
 
 
-def _parse_sections(sections: dict[str, str | None], form: str = "json") -> Parsed:
+def _parse_sections(sections: dict[str, str | None]) -> Parsed:
     texts = {name: value for name, value in sections.items() if value is not None}
     missing = len(sections) - len(texts)
-    if missing:
-        return Parsed(missing=missing, form="none" if missing == len(sections) else "json-incomplete")
-    return Parsed(sections=texts, form=form)
+    return Parsed(missing=missing) if missing else Parsed(sections=texts)
 
 
 def event_pair(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
@@ -87,7 +85,7 @@ def related_event(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     value = best_object(text, (*sides, "cause_relevant", "effect_relevant"))
     if not value:
         if re.search(r"\bnone\b", text, re.I):
-            return Parsed(sections={"none": "none"}, form="none-said")
+            return Parsed(sections={"none": "none"})
         return Parsed(missing=2)
     events: dict[str, str | None] = {}
     for side in sides:
@@ -172,12 +170,12 @@ def _letter(text: object) -> str | None:
 def parse_text(_slots: dict, text: str, _count: int, cut: bool) -> Parsed:
     """An answer in the model's words, as JSON or plain text, on one line; a cut-off answer is invalid."""
     value = best_object(text, ("answer",))
-    return _parse_sections({"text": None if cut else sentence(value.get("answer") if value else text)}, "words")
+    return _parse_sections({"text": None if cut else sentence(value.get("answer") if value else text)})
 
 
 def parse_span(_slots: dict, text: str, _count: int, _cut: bool) -> Parsed:
     """A span in words, as grounding models say it: "from 12 to 30"."""
-    return _parse_sections({"span": span_in_words(text)}, "words")
+    return _parse_sections({"span": span_in_words(text)})
 
 
 _WHY = {"explanation": TEXT}

@@ -38,28 +38,23 @@ NUMERALS = "一二三四五六七八九十"
 CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 
 
-def list_items(text: str, count: int, cut: bool) -> tuple[list[str], str]:
-    """All numbered items of an answer, and the form they were found in."""
-    if items := _json_items(text):
-        return [clean(item) for item in items], "json"
-    if items := _json_pairs(text):
-        return [clean(item) for item in items], "json-pieces"
-    items = numbered_items(text)
-    if items:
-        if cut:
-            items = items[:-1]
-        return [clean(item) for item in items], "numbered"
+def list_items(text: str, count: int, cut: bool) -> list[str]:
+    """All numbered items of an answer."""
+    if items := _json_items(text) or _json_pairs(text):
+        return [clean(item) for item in items]
+    if items := numbered_items(text):
+        return [clean(item) for item in (items[:-1] if cut else items)]
     return _single(text, count, cut)
 
 
-def _single(text: str, count: int, cut: bool) -> tuple[list[str], str]:
+def _single(text: str, count: int, cut: bool) -> list[str]:
     """Lines that open with a bullet, or a quoted sentence alone: the fallback for unnumbered answers."""
     bullets = re.findall(r"(?m)^\s*(?:(?:[-*•–]|candidate\s*\d*\s*:)\s+|[・●◦])(\S.*)$", text, re.I)
     if len(bullets) >= min(2, count):
-        return [clean(item) for item in (bullets[:-1] if cut else bullets)], "bullets"
+        return [clean(item) for item in (bullets[:-1] if cut else bullets)]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     quoted = [line for line in lines if line[0] in QUOTES and line.rstrip(".,")[-1] in QUOTES and len(line) > 2]
-    return [clean(item) for item in quoted], "quoted" if quoted else "none"
+    return [clean(item) for item in quoted]
 
 
 def _json_items(text: str) -> list[str]:

@@ -141,8 +141,7 @@ class Parsed:
 
     `items` are the captions, questions or answers in order; `sections` the named parts (background, foreground,
     description). `positions` gives for each item its 0-based index among all candidates of the answer. `refused` lists
-    unusable candidates, each with a reason. `missing` counts requested items and sections that are absent; `form` names
-    the format that was recognised.
+    unusable candidates, each with a reason. `missing` counts requested items and sections that are absent.
     """
 
     items: tuple[str, ...] = ()
@@ -150,7 +149,6 @@ class Parsed:
     positions: tuple[int, ...] = ()
     refused: tuple[dict[str, str], ...] = ()
     missing: int = 0
-    form: str = "none"
 
     @property
     def usable(self) -> bool:

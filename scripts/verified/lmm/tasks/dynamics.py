@@ -26,15 +26,14 @@ def read_answers(_slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
     answers = numbered_values(answers) if isinstance(answers, dict) else answers
     if isinstance(value, dict) and isinstance(answers, list) and answers:
         items = [clean(answer_of(item)) for item in answers][:count]
-        description, form = clean(text_of(value.get("description"))), "json"
+        description = clean(text_of(value.get("description")))
     else:
         items, description = _split_numbered_and_text(text, count)
-        form = "numbered" if items else "none"
         if cut and description:
             description = whole_sentences(description)
         elif cut:
             items = items[:-1]
-    parsed = first_worded(items, count, form)
+    parsed = first_worded(items, count)
     return replace(parsed, sections={"description": description}, missing=parsed.missing + (not description))
 
 

@@ -41,7 +41,7 @@ def read_vector(_slots: dict[str, str], text: str, _count: int, cut: bool) -> Pa
         dim = len(vector_of(text))
     except (ValueError, RecursionError):
         return Parsed(missing=1)
-    return Parsed(sections={"dim": str(dim)}, missing=int(cut), form="json")
+    return Parsed(sections={"dim": str(dim)}, missing=int(cut))
 
 
 EMBEDDING = Task(

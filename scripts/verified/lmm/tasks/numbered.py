@@ -31,7 +31,7 @@ def list_task(
 
 def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
     """The first `count` captions that are not refused (see `refusal`), and those that are, with the reason."""
-    items, form = list_items(strip_fences(text), count, cut)
+    items = list_items(strip_fences(text), count, cut)
     accepted, positions, refused = [], [], []
     for position, candidate in enumerate(items):
         reason = refusal(candidate, slots["caption"], accepted)
@@ -40,21 +40,19 @@ def read_captions(slots: dict[str, str], text: str, count: int, cut: bool) -> Pa
         elif len(accepted) < count:
             accepted.append(candidate)
             positions.append(position)
-    return Parsed(tuple(accepted), {}, tuple(positions), tuple(refused), count - len(accepted), form)
+    return Parsed(tuple(accepted), {}, tuple(positions), tuple(refused), count - len(accepted))
 
 
 def read_items(_slots: dict[str, str], text: str, count: int, cut: bool) -> Parsed:
     """The first `count` items that hold a word."""
-    items, form = list_items(strip_fences(text), count, cut)
-    return first_worded(items, count, form)
+    return first_worded(list_items(strip_fences(text), count, cut), count)
 
 
-def first_worded(items: list[str], count: int, form: str) -> Parsed:
+def first_worded(items: list[str], count: int) -> Parsed:
     """The first `count` of these items that hold a word, with their places."""
     usable = [(position, item) for position, item in enumerate(items) if re.search(r"\w", item)][:count]
     return Parsed(
         items=tuple(item for _, item in usable),
         positions=tuple(position for position, _ in usable),
         missing=count - len(usable),
-        form=form,
     )

@@ -27,9 +27,8 @@ def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> 
             for name, label in SECTIONS.items():
                 if re.fullmatch(label, str(key).replace("_", " ").strip(), re.I) and not sections[name]:
                     sections[name] = clean(text_of(inner))
-        form = "json"
     else:
-        sections, form = _split_sections(text), "sections"
+        sections = _split_sections(text)
         if cut:
             last = max(
                 (name for name in sections if sections[name]),
@@ -38,8 +37,7 @@ def read_keyframe(_slots: dict[str, str], text: str, _count: int, cut: bool) -> 
             )
             if last:
                 sections[last] = whole_sentences(sections[last])
-    missing = sum(not section for section in sections.values())
-    return Parsed(sections=sections, missing=missing, form=form if missing < len(sections) else "none")
+    return Parsed(sections=sections, missing=sum(not section for section in sections.values()))
 
 
 def _split_sections(text: str) -> dict[str, str]:

@@ -41,7 +41,7 @@ def read_transcription(_slots: dict[str, str], text: str, _count: int, cut: bool
     except (ValueError, RecursionError):
         return Parsed(missing=1)
     speech = " ".join(segment.text for segment in parts)
-    return Parsed(sections={"said": speech or "nothing"}, missing=int(cut), form="json")
+    return Parsed(sections={"said": speech or "nothing"}, missing=int(cut))
 
 
 SEGMENT = object_schema({"start": {"type": "number"}, "end": {"type": "number"}, "text": TEXT})
