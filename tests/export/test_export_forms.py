@@ -7,7 +7,7 @@ from given import coarse_only, fig
 from refusals import refused
 
 from verified.config import load
-from verified.config.export import Export, Statements
+from verified.config.model import Export, Statements
 from verified.export.collection import Collection, caption_of, collect, without
 from verified.export.facts import card_facts, export_facts
 from verified.export.forms import FORMS, write_form

@@ -14,7 +14,7 @@ from refusals import refused
 
 from verified.config import load
 from verified.config.generation import Generation
-from verified.config.weights import Weights
+from verified.config.model import Weights
 from verified.weights.fetch import fetch_model, size_of
 from verified.weights.hub import needed_files
 from verified.weights.lock import read_lock
@@ -85,7 +85,7 @@ def test_a_killed_download_goes_on_where_it_was(hub, weights, tmp_path):
     hub.stalls["model.safetensors"] = 1
     code = (
         "from verified.weights.fetch import fetch_model; from verified.weights.wanted import Wanted;"
-        "from verified.config.weights import Weights;"
+        "from verified.config.model import Weights;"
         f"fetch_model(Wanted('org/long'), Weights(folder={weights.folder!r}, lock={weights.lock!r}))"
     )
     lost = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "scripts"})

@@ -7,7 +7,7 @@ from refusals import said
 
 from verified.__main__ import main
 from verified.benchmark.vcmr.results import write_per_query
-from verified.config.statistics import Statistics
+from verified.config.model import Statistics
 from verified.io.fig import write_fig
 from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from verified.benchmark.intervals import compare_paired
 from verified.benchmark.vcmr.results import PER_QUERY_FILE, PerQuery, read_per_query
-from verified.config.statistics import Statistics
+from verified.config.model import Statistics
 from verified.errors import InputError
 from verified.io.fig import read_splits
 from verified.statistics.clustering import dbscan

@@ -5,9 +5,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from verified.config import Config
-from verified.config.base import Section
+from verified.config.base import Line, Section, check_name
 from verified.config.features import PACKAGED_JOINT
-from verified.config.names import Line, check_name
 
 Split = Literal["train", "val", "test"]
 MovieModel = Literal["zero-shot", "vlg-net"]

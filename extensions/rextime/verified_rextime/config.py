@@ -5,9 +5,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from verified.config import Config
-from verified.config.base import Section
+from verified.config.base import Section, check_name
 from verified.config.engines import ENGINES
-from verified.config.names import check_name
 
 Protocol = Literal[
     "answer_with_span",

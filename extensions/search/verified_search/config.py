@@ -5,10 +5,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from verified.config.base import Operational, Section
+from verified.config.base import Line, Operational, Section
 from verified.config.datasets import Spans
 from verified.config.features import Features
-from verified.config.names import Line
 from verified.config.retrieval import Retrieval
 
 JOINT = "joint"

@@ -63,7 +63,7 @@ def verify_run(arguments: argparse.Namespace) -> int:
 
 def _name(configurations: list[Path]) -> list[str]:
     """The name in the last of the configuration files that has one, which is the one that counts."""
-    from verified.config.names import LONGEST, is_name
+    from verified.config.base import LONGEST, is_name
 
     names = []
     for path in configurations:

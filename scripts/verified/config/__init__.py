@@ -10,9 +10,9 @@ from typing import Any, Self
 from pydantic import ValidationError, create_model, model_validator
 from pydantic_core import ErrorDetails
 
-from verified.config.export import HUGGING_FACE
 from verified.config.json_schema import kinds_with, properties_at
 from verified.config.layers import merge_layers
+from verified.config.model import HUGGING_FACE
 from verified.config.model import Config as Config
 from verified.config.retrieval import announce_models
 from verified.errors import InputError

@@ -1,10 +1,11 @@
-"""The strict base of all configuration models."""
+"""The strict base of all configuration models, and names in them that become folders below results/."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Section(BaseModel):
@@ -23,3 +24,23 @@ class Operational:
 
     reason: str
     """Why it changes no output."""
+
+
+LONGEST = 100
+"""Characters: names of files are joined from several such names, and file systems end at 255 bytes."""
+PATTERN = rf"^[a-z0-9][a-z0-9-]{{0,{LONGEST - 1}}}$"
+
+Line = Annotated[str, Field(pattern=r"^[^\r\n]*$", max_length=300)]
+"""A title or a name of one line, as tables, pages and messages print it."""
+
+
+def is_name(value: object) -> bool:
+    """Whether `value` can be the name of a run, a data set or a source."""
+    return isinstance(value, str) and re.fullmatch(PATTERN, value) is not None
+
+
+def check_name(name: str, kind: str = "name") -> None:
+    """Raise ValueError, as validators of configurations do, where `name` cannot be the name of a folder."""
+    if not is_name(name):
+        excerpt = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+        raise ValueError(f"{kind} {excerpt!r} must be lower-case letters, digits and hyphens, {LONGEST} at most")

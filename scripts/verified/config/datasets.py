@@ -2,8 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from verified.config.base import Section
-from verified.config.names import Line
+from verified.config.base import Line, Section
 from verified.config.sources import Source
 
 RESERVED = {

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from verified.config.base import Operational, Section
-from verified.config.names import Line
+from verified.config.base import Line, Operational, Section
 from verified.io.jsonl import is_object
 
 PRETRAINED = "pretrained"

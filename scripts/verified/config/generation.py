@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from verified.config.base import Operational, Section
+from verified.config.base import Line, Operational, Section
 from verified.config.engines import ENGINES, EngineKind
-from verified.config.names import Line
 
 ROLES = ("llm", "image_lmm", "video_lmm")
 """The paper's."""

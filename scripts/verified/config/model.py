@@ -7,19 +7,88 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, field_validator, model_validator
 
 from verified.config.annotations import Annotations
-from verified.config.base import Operational, Section
+from verified.config.base import PATTERN, Operational, Section, check_name
 from verified.config.datasets import RESERVED, DataSet
 from verified.config.evaluator import Evaluator
-from verified.config.export import Export
 from verified.config.features import Features
 from verified.config.generation import Generation
-from verified.config.names import PATTERN, check_name
 from verified.config.retrieval import Retrieval
-from verified.config.statistics import Statistics
-from verified.config.study import Study
-from verified.config.weights import Weights
 
 Kind = TypeVar("Kind", bound=Section)
+
+HUGGING_FACE = "hugging-face"
+
+
+class Statistics(Section):
+    """Parameters of the many-to-many clustering and the language statistics (section 3.5, supplement A)."""
+
+    distance: float = Field(default=0.01, gt=0, lt=2)
+    """Cosine distance below which two captions count as similar (DBSCAN's eps)."""
+    min_samples: int = Field(default=2, ge=1)
+    """DBSCAN's min_samples, the point itself included."""
+    figure_min_samples: int = Field(default=16, ge=1)
+    """DBSCAN's min_samples for the picture of clustered captions (supplement Figure 5)."""
+    spacy_model: str = "en_core_web_sm"
+    """spaCy model for parts of speech and lemmas."""
+    threads: int = Field(default=1, ge=1)
+    """Compute threads of the sentence encoder and processes of spaCy."""
+
+
+class Study(Section):
+    """Size of the user study (Table 3, supplement D) and of its clips."""
+
+    captions: int = Field(default=50, ge=1)
+    """Statics captions, and as many dynamics captions, drawn per data set."""
+    questions: int = Field(default=30, ge=1)
+    """Questions per participant, at most."""
+    raters: int = Field(default=3, ge=2)
+    """Participants who answer each question."""
+    clip_side: int = Field(default=360, ge=64, multiple_of=2)
+    """Longest side of the clips shown, in pixels; smaller videos keep their size."""
+
+
+class Statements(Section):
+    """Statements that only the people behind a data set can make, for its cards and Croissant; null: omitted."""
+
+    limitations: str | None = Field(default=None, min_length=1)
+    """Limits of its coverage, and uses to avoid."""
+    biases: str | None = Field(default=None, min_length=1)
+    """Which people, places and things are over- or under-represented, if known."""
+    sensitive_information: str | None = Field(default=None, min_length=1)
+    """Personal or sensitive information in videos and captions, or that there is none."""
+    use_cases: str | None = Field(default=None, min_length=1)
+    """Its purpose, and the uses it was shown to serve."""
+    social_impact: str | None = Field(default=None, min_length=1)
+    """Benefit and harm that its use may do, and measures against the harm."""
+
+
+class Export(Section):
+    """Forms in which annotations are exported, and the contents of their cards."""
+
+    forms: tuple[str, ...] = (HUGGING_FACE,)
+    """Default forms of `verified export`; each is a folder below results/…/export."""
+    version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
+    """Version of the data set, for its cards."""
+    creators: tuple[str, ...] = ()
+    """People or groups who publish it, for its cards."""
+    url: str | None = Field(default=None, pattern=r"^https?://\S+$")
+    """Address of its page, for its cards; null: no page yet."""
+    statements: Statements = Statements()
+    reviewer_names: bool = False
+    """Whether rows name who reviewed them (did they agree?); otherwise they say reviewer 1, reviewer 2, …"""
+    clean: bool = False
+    """Whether annotations with a finding, such as those of an audit, are omitted from all forms."""
+
+
+class Weights(Section):
+    """Models of the hub and UMT's checkpoint: fetched once, before any job that uses them, and pinned by a lock."""
+
+    folder: str = Field(default="resources/models", min_length=1)
+    """Folder of fetched models, as ORGANISATION--NAME/COMMIT/."""
+    lock: str = Field(default="models.lock.json", min_length=1)
+    """Lock file: the commit and the files' SHA-256 of each model; written by the first fetch, binding afterwards."""
+    hub: str | None = None
+    """A folder with ORGANISATION/NAME/ below it that replaces the hub, on machines without network."""
 
 
 class Config(Section):

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from verified.config.export import HUGGING_FACE
+from verified.config.model import HUGGING_FACE
 from verified.export.collection import Collection
 from verified.export.form import ExportForm
 from verified.export.hugging_face import FORM

@@ -7,7 +7,7 @@ import hashlib
 import logging
 from pathlib import Path
 
-from verified.config.weights import Weights
+from verified.config.model import Weights
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.weights import hub

@@ -15,7 +15,7 @@ import numpy as np
 
 from verified.annotations.lint import caption_findings
 from verified.benchmark.intervals import mean_interval, share_interval
-from verified.config.statistics import Statistics
+from verified.config.model import Statistics
 from verified.errors import InputError
 from verified.io.characters import is_latin, length_in_words, words_of
 from verified.io.fig import read_fig

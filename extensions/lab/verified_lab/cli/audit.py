@@ -125,7 +125,7 @@ def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dic
 
 def _captions(arguments: argparse.Namespace) -> None:
     """Print a table a question on fine captions. Raises InputError for invalid files."""
-    from verified.config.statistics import Statistics
+    from verified.config.model import Statistics
     from verified.io.jsonl import write_jsonl
     from verified.io.text_tables import align, write_csv
     from verified.nn.sentences import encode

@@ -112,7 +112,7 @@ def _bounded(measures: dict) -> str | None:
 )
 def compare_captions(arguments: argparse.Namespace) -> None:
     """Write and print the table. Raises InputError for runs that have no moment in common."""
-    from verified.config.statistics import Statistics
+    from verified.config.model import Statistics
     from verified.nn.sentences import encode
     from verified.tables.write import write_simple
     from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
