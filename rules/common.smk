@@ -35,7 +35,7 @@ from verified.config.folders import (
     shard_values,
     shown_datasets,
 )
-from verified.config.run_values import refuse_prefix, run_values
+from verified.config.layers import refuse_prefix, run_values
 from verified.layout import Layout
 from verified.tables.summary import asks_for_tables, closing_message, show
 from verified.tables.inputs import leading_tables

@@ -12,10 +12,10 @@ from running import SHIPPED
 
 from verified.config import load, read
 from verified.config.base import Section
+from verified.config.layers import run_values
 from verified.config.model import Config
 from verified.config.params import deciding, is_operational
 from verified.config.retrieval import Training
-from verified.config.run_values import run_values
 from verified.config.trust import any_confidence_warning, confidence_warning
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"

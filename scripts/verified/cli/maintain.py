@@ -217,6 +217,7 @@ def readme(arguments: argparse.Namespace) -> int:
 )
 def config_docs(arguments: argparse.Namespace) -> None:
     """Print the page as Markdown."""
-    from verified.config.key_table import key_table
+    from verified.config import config_model
+    from verified.config.json_schema import key_table
 
-    print(f"{KEYS_HEAD}\n{key_table()}", end="")
+    print(f"{KEYS_HEAD}\n{key_table(config_model().model_json_schema())}", end="")
