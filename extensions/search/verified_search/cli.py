@@ -20,6 +20,7 @@ from verified.cli.command import (
     one_of,
     only_for,
     option,
+    run_workflow,
 )
 from verified.errors import InputError
 from verified.runtime.project import locate
@@ -82,7 +83,6 @@ def place_of(arguments: argparse.Namespace) -> Path:
 def index(arguments: argparse.Namespace) -> int:
     """Build or change the index and report it; returns Snakemake's status if that fails."""
     from verified.config import read
-    from verified.planning.running import run_workflow
     from verified_search.jobs import index_folder, record_of
     from verified_search.store import describe, read_manifest
 

@@ -5,6 +5,7 @@ import difflib
 import math
 import re
 import shutil
+import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterable
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from verified.errors import InputError
-from verified.runtime.project import locate
+from verified.runtime.project import PROJECT, locate
 
 Run = Callable[[argparse.Namespace], int | None]
 Option = Callable[[Any], object]
@@ -117,21 +118,6 @@ class Extend(argparse.Action):
     ) -> None:
         before = getattr(namespace, self.dest)
         setattr(namespace, self.dest, list(values) if before is self.default else [*before, *values])
-
-
-class SnakemakeOptions(argparse.Action):
-    """Arguments after ``--``; a word before it, such as a configuration without --configfile, is an error."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        if values and not values[0].startswith("-"):
-            parser.error(f"unrecognized argument: {values[0]} (--configfile names configurations)")
-        setattr(namespace, self.dest, values)
 
 
 class Parser(argparse.ArgumentParser):
@@ -241,7 +227,7 @@ WORKFLOW = (CONFIGFILE, CORES, PROFILE)
 """Options of commands that run the workflow."""
 SNAKEMAKE = (
     *WORKFLOW,
-    option("options", nargs="*", action=SnakemakeOptions, metavar="OPTION", help="options of Snakemake, after --"),
+    option("options", nargs="*", metavar="OPTION", help="options of Snakemake, after --"),
 )
 """The same, and all other options of Snakemake."""
 
@@ -255,3 +241,17 @@ def output(text: str, default: str | None = None, **settings: Any) -> Option:
     """--output: the file or folder that a command writes."""
     suffix = f" (default: {default})" if default else ""
     return folder("--output", f"{text}{suffix}", default=default and Path(default), **settings)
+
+
+def run_workflow(arguments: argparse.Namespace, *words: str) -> int:
+    """Run Snakemake with a command's own options and `words`; returns its status.
+
+    Raises InputError for a word without -- before it, such as a configuration without --configfile.
+    """
+    options = getattr(arguments, "options", ())
+    if options and not options[0].startswith("-"):
+        raise InputError(f"unrecognized argument: {options[0]}", remedy="--configfile names configurations")
+    profile = ["--profile", arguments.profile] if arguments.profile else []
+    configured = ["--configfile", *map(str, arguments.configfile), *profile, "--cores", arguments.cores]
+    program = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), *configured]
+    return subprocess.run([*program, *options, *words]).returncode

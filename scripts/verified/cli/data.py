@@ -5,7 +5,18 @@ import json
 from functools import partial
 from pathlib import Path
 
-from verified.cli.command import JSON, WORKFLOW, command, configfile, flag, folder, only_for, option, several
+from verified.cli.command import (
+    JSON,
+    WORKFLOW,
+    command,
+    configfile,
+    flag,
+    folder,
+    only_for,
+    option,
+    run_workflow,
+    several,
+)
 from verified.errors import InputError
 from verified.export.forms import FORMS, RUN_FORMS
 
@@ -92,7 +103,6 @@ def export(arguments: argparse.Namespace) -> int:
     """Write folders and name them; returns Snakemake's status. Raises InputError without anything to write."""
     from verified.config import read
     from verified.export.facts import export_folders
-    from verified.planning.running import run_workflow
     from verified.runtime.checksums import TIMESTAMP
 
     if unknown := [form for form in arguments.form if form not in FORMS | RUN_FORMS]:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.cli.command import SNAKEMAKE, command, folder, only_for, option, output, several
+from verified.cli.command import SNAKEMAKE, command, folder, only_for, option, output, run_workflow, several
 from verified.errors import InputError
 
 
@@ -40,7 +40,6 @@ def study(arguments: argparse.Namespace) -> int:
 def build_pages(arguments: argparse.Namespace, kind: str, next_step: Callable[[Path], str]) -> int:
     from verified.config import read
     from verified.config.folders import dataset_folder, datasets_with
-    from verified.planning.running import run_workflow
 
     settings = read(*arguments.configfile)
     if status := run_workflow(arguments, "--", kind):

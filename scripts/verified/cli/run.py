@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from verified.cli.command import CONFIGFILE, JSON, SNAKEMAKE, command, flag, option, output
+from verified.cli.command import CONFIGFILE, JSON, SNAKEMAKE, command, flag, option, output, run_workflow
 from verified.errors import InputError
 from verified.runtime.project import PROJECT
 
@@ -111,7 +111,6 @@ def report(arguments: argparse.Namespace) -> int:
     """Build the report's inputs, then the report; returns Snakemake's status on failure."""
     from verified.config import read
     from verified.config.folders import home
-    from verified.planning.running import run_workflow
     from verified.tables.summary import show
 
     target, link = Path(home(read(*arguments.configfile)), "report.html"), Path("results/report.html")
