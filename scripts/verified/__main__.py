@@ -18,10 +18,7 @@ from verified.runtime.job import log_to, take_environment
 from verified.runtime.secrets import redact
 from verified.runtime.verify import check
 
-MODULES = (
-    "run", "quote", "data", "people", "benchmark",
-    "maintain", "ledger",
-)  # fmt: skip
+MODULES = ("run", "data", "people", "benchmark", "maintain", "ledger")
 """Modules of `verified.cli`, which import heavy packages only when a command runs."""
 
 GROUPS = {
