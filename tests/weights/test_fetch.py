@@ -15,8 +15,7 @@ from refusals import refused
 from verified.config import load
 from verified.config.generation import Generation
 from verified.config.model import Weights
-from verified.weights.fetch import fetch_model, size_of
-from verified.weights.hub import needed_files
+from verified.weights.fetch import fetch_model, needed_files, size_of
 from verified.weights.lock import read_lock
 from verified.weights.records import Wanted, locate_models, pin_models, read_records, source_of
 from verified.weights.umt import fetch_umt

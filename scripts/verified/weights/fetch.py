@@ -1,21 +1,30 @@
 """Fetch one model at the commit of the lock file; the first fetch takes the hub's current commit and locks it.
 
-A folder may replace the hub: ORGANISATION/NAME/ below it holds a model's files, which are used in place.
+The hub is Hugging Face's, or the address in HF_ENDPOINT. A folder may replace it: ORGANISATION/NAME/ below it holds a
+model's files, which are used in place.
 """
 
+import fcntl
 import hashlib
 import logging
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from verified.config.model import Weights
 from verified.errors import InputError
 from verified.io.files import file_digest
-from verified.weights import hub
-from verified.weights.hub import check, first_difference, needed_files
 from verified.weights.lock import add_to_lock, read_lock
 from verified.weights.records import Wanted
 
 log = logging.getLogger("verified")
+
+PAGE = "https://huggingface.co"
+SAFE = ".safetensors"
+OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".h5", ".msgpack", ".ot", ".onnx", ".gguf", ".tflite", ".ckpt")
+"""Other formats of the same weights; they are skipped if safetensors are published."""
+NEVER_NEEDED = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".gitattributes")
 
 
 def fetch_model(model: Wanted, weights: Weights) -> dict:
@@ -47,10 +56,10 @@ def fetch_model(model: Wanted, weights: Weights) -> dict:
 def _first_time(model: Wanted, weights: Weights) -> tuple[str, dict[str, dict], Path]:
     if weights.hub:
         return _describe_local(model, Path(weights.hub))
-    repository = hub.look_up(model)
+    repository = look_up(model)
     log.info("%s: %.2f GB in %d files", model.key, repository.bytes / 1e9, len(repository.sizes))
-    folder = hub.bring(model, repository.commit, repository.sizes, Path(weights.folder))
-    return repository.commit, hub.check_against_hub(folder, repository, model), folder
+    folder = bring(model, repository.commit, repository.sizes, Path(weights.folder))
+    return repository.commit, check_against_hub(folder, repository, model), folder
 
 
 def _fetch_locked(model: Wanted, commit: str, files: dict[str, dict], weights: Weights) -> Path:
@@ -62,12 +71,12 @@ def _fetch_locked(model: Wanted, commit: str, files: dict[str, dict], weights: W
         folder = _local_folder(model, Path(weights.hub))
         check(folder, files, model.key, f"put the locked files there, or remove the entry from {weights.lock}")
         return folder
-    folder = hub.folder_of(model, commit, Path(weights.folder))
+    folder = folder_of(model, commit, Path(weights.folder))
     if first_difference(folder, files):
         for name, facts in files.items():
             if first_difference(folder, {name: facts}):
                 (folder / name).unlink(missing_ok=True)
-        folder = hub.bring(model, commit, {n: facts["bytes"] for n, facts in files.items()}, Path(weights.folder))
+        folder = bring(model, commit, {n: facts["bytes"] for n, facts in files.items()}, Path(weights.folder))
         check(folder, files, model.key, f"fetch again; if it stays so, remove the entry from {weights.lock}")
     return folder
 
@@ -79,7 +88,7 @@ def size_of(model: Wanted, weights: Weights) -> int:
         return sum(facts["bytes"] for facts in entry["files"].values())
     if weights.hub:
         return sum(facts["bytes"] for facts in _describe_local(model, Path(weights.hub))[1].values())
-    return hub.look_up(model).bytes
+    return look_up(model).bytes
 
 
 def _local_folder(model: Wanted, base: Path) -> Path:
@@ -108,3 +117,163 @@ def _describe_local(model: Wanted, base: Path) -> tuple[str, dict[str, dict], Pa
     for name, facts in files.items():
         digest.update(f"{name}\0{facts['sha256']}\n".encode())
     return digest.hexdigest(), files, folder
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model at one commit, with the size in bytes and the hub's checksum of each needed file."""
+
+    commit: str
+    sizes: dict[str, int | None]
+    sha256: dict[str, str]
+    blobs: dict[str, str]
+
+    @property
+    def bytes(self) -> int:
+        """Total size of the needed files whose size the hub gives."""
+        return sum(size or 0 for size in self.sizes.values())
+
+
+def look_up(model: Wanted) -> Published:
+    """The hub's listing of the requested revision. Raises InputError with a remedy."""
+    from huggingface_hub import HfApi
+
+    try:
+        repository = HfApi().model_info(model.name, revision=model.revision or None, files_metadata=True)
+    except Exception as error:
+        raise explain(error, model) from None
+    file_of = {file.rfilename: file for file in repository.siblings or ()}
+    names = needed_files(file_of)
+    large = {name: lfs.sha256 for name in names if (lfs := file_of[name].lfs)}
+    blobs = {name: blob for name in names if (blob := file_of[name].blob_id) and name not in large}
+    return Published(str(repository.sha), {name: file_of[name].size for name in names}, large, blobs)
+
+
+def bring(model: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
+    """Download the files of `sizes` (bytes, if known) at `commit`; returns the model's folder below `folder`.
+
+    Complete files are skipped and interrupted ones resume. The library's own download restarts each interrupted file; a
+    single one of these has five gigabytes. Concurrent fetches take turns.
+    """
+    from huggingface_hub import hf_hub_url
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers
+
+    at = folder_of(model, commit, folder)
+    at.mkdir(parents=True, exist_ok=True)
+    with (at / ".turn").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        for name, size in sizes.items():
+            path = at / name
+            if path.is_file():
+                continue
+            partial = path.with_name(f".{path.name}.part")
+            partial.parent.mkdir(parents=True, exist_ok=True)
+            have = partial.stat().st_size if partial.is_file() else 0
+            if size is not None and have > size:  # of another file
+                partial.unlink()
+                have = 0
+            url = hf_hub_url(model.name, name, revision=commit)
+            try:
+                if have == 0 or have != size:
+                    with partial.open("ab") as file:
+                        http_get(url, file, resume_size=have, headers=build_hf_headers(), expected_size=size)
+            except Exception as error:
+                raise explain(error, model) from None
+            partial.replace(path)
+    return at
+
+
+def folder_of(model: Wanted, commit: str, folder: Path) -> Path:
+    """The folder in which `bring` puts a model."""
+    return folder / model.name.replace("/", "--") / commit
+
+
+def check_against_hub(at: Path, listing: Published, model: Wanted) -> dict[str, dict]:
+    """{file: {bytes, sha256}} of the downloaded files. Raises InputError, and deletes the file, for a mismatch with the
+    hub."""
+    from huggingface_hub.utils.sha import git_hash
+
+    facts = {}
+    for name in listing.sizes:
+        path = at / name
+        digest = file_digest(path)
+        other = name in listing.blobs and listing.blobs[name] != git_hash(path.read_bytes())
+        if other or listing.sha256.get(name, digest) != digest:
+            path.unlink()
+            raise InputError(
+                f"{name} of {model.key} arrived with other bytes than the hub has published",
+                file=path,
+                remedy="it was removed; run the same command again",
+            )
+        facts[name] = {"bytes": path.stat().st_size, "sha256": digest}
+    return facts
+
+
+def explain(error: Exception, model: Wanted) -> Exception:
+    """An InputError for errors of hub, network or disk; any other exception is returned unchanged."""
+    from huggingface_hub import errors
+
+    name = model.name
+    if isinstance(error, errors.GatedRepoError):
+        return InputError(
+            f"{name} is gated: its owner gives it to those who accept the terms",
+            remedy=f"accept them at {PAGE}/{name} with your account, make a token at {PAGE}/settings/tokens,"
+            " and run again with that token in the environment variable HF_TOKEN",
+        )
+    if isinstance(error, errors.RevisionNotFoundError):
+        return InputError(f"{name} has no revision {model.revision!r}", remedy=f"see {PAGE}/{name}/commits/main")
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return InputError(
+            f"the hub shows no model {name!r}",
+            remedy="check the name; a private model needs a token in the environment variable HF_TOKEN",
+        )
+    if isinstance(error, errors.HFValidationError):
+        return InputError(f"{name!r} is neither a model's name on the hub nor a folder on this machine")
+    unreachable = errors.HTTPError  # pyright: ignore[reportPrivateImportUsage]  (of whichever HTTP client the hub uses)
+    if isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, unreachable, OSError)):
+        address = os.environ.get("HF_ENDPOINT", PAGE)
+        reason = " ".join(str(error.__cause__ or error).split())[:300]
+        return InputError(
+            f"{model.key} could not be fetched from {address}: {reason}",
+            remedy="run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder that"
+            " holds the models",
+        )
+    return error
+
+
+def needed_files(names: Iterable[str]) -> list[str]:
+    """The files that loading a model takes: its weights in one format, without pictures and read-me files.
+
+    `consolidated.safetensors`, Mistral's own form, repeats the weights of the `model` files.
+    """
+    names = [name for name in names if not name.lower().endswith(NEVER_NEEDED)]
+    at_top = [name for name in names if "/" not in name]
+    if any(name.startswith("model") and name.endswith(SAFE) for name in at_top):
+        names = [n for n in names if not n.endswith(OTHER_WEIGHTS) and not n.startswith("consolidated")]
+    elif any(name.startswith("pytorch_model") and name.endswith(".bin") for name in at_top):
+        names = [n for n in names if not n.endswith(OTHER_WEIGHTS) or n.startswith("pytorch_model")]
+    return sorted(name for name in names if not name.startswith(("onnx/", "openvino/", "coreml/", "original/")))
+
+
+def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str] | None:
+    """(file, problem) for the first of `files` ({name: {bytes, sha256}}) that is missing from `folder` or differs."""
+    for name, facts in files.items():
+        path = folder / name
+        if not path.is_file():
+            return name, "it is missing"
+        if path.stat().st_size != facts["bytes"]:
+            return name, f"it has {path.stat().st_size} bytes, not {facts['bytes']}"
+    for name, facts in files.items():
+        digest = file_digest(folder / name)
+        if digest != facts["sha256"]:
+            return name, f"its SHA-256 is {digest}, not {facts['sha256']}"
+    return None
+
+
+def check(folder: Path, files: Mapping[str, dict], key: str, remedy: str) -> None:
+    """Raise InputError unless `folder` holds all of `files` unchanged."""
+    difference = first_difference(folder, files)
+    if difference:
+        name, problem = difference
+        raise InputError(f"{key} differs from the lock file: {problem}", file=folder / name, remedy=remedy)
