@@ -214,32 +214,18 @@ def explain(error: Exception, model: Wanted) -> Exception:
     """An InputError for errors of hub, network or disk; any other exception is returned unchanged."""
     from huggingface_hub import errors
 
-    name = model.name
-    if isinstance(error, errors.GatedRepoError):
-        return InputError(
-            f"{name} is gated: its owner gives it to those who accept the terms",
-            remedy=f"accept them at {PAGE}/{name} with your account, make a token at {PAGE}/settings/tokens,"
-            " and run again with that token in the environment variable HF_TOKEN",
-        )
-    if isinstance(error, errors.RevisionNotFoundError):
-        return InputError(f"{name} has no revision {model.revision!r}", remedy=f"see {PAGE}/{name}/commits/main")
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return InputError(
-            f"the hub shows no model {name!r}",
-            remedy="check the name; a private model needs a token in the environment variable HF_TOKEN",
-        )
-    if isinstance(error, errors.HFValidationError):
-        return InputError(f"{name!r} is neither a model's name on the hub nor a folder on this machine")
+    refusals = (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError)
     unreachable = errors.HTTPError  # pyright: ignore[reportPrivateImportUsage]  (of whichever HTTP client the hub uses)
-    if isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, unreachable, OSError)):
-        address = os.environ.get("HF_ENDPOINT", PAGE)
-        reason = " ".join(str(error.__cause__ or error).split())[:300]
-        return InputError(
-            f"{model.key} could not be fetched from {address}: {reason}",
-            remedy="run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder that"
-            " holds the models",
-        )
-    return error
+    if isinstance(error, refusals):
+        cause = error
+        remedy = f"see {PAGE}/{model.name}; for a private or gated one accept its terms, and put a token into HF_TOKEN"
+    elif isinstance(error, (errors.OfflineModeIsEnabled, errors.LocalEntryNotFoundError, unreachable, OSError)):
+        cause = error.__cause__ or error
+        remedy = "run again: what has arrived is kept; without a way to the hub, set weights.hub to a folder of models"
+    else:
+        return error
+    address, reason = os.environ.get("HF_ENDPOINT", PAGE), " ".join(str(cause).split())[:300]
+    return InputError(f"{model.key} could not be fetched from {address}: {reason}", remedy=remedy)
 
 
 def needed_files(names: Iterable[str]) -> list[str]:
