@@ -47,8 +47,6 @@ class Budget:
         self.others = dict.fromkeys(NAMES, 0.0)
         """Largest costs of running calls of other jobs."""
         self.reserved: dict[str, Mapping[str, float]] = {}
-        self.pending = dict.fromkeys(NAMES, 0.0)
-        """The same of this job: the sums of `reserved`."""
         self.looked = -LOOK_AGAIN_SECONDS
         if self.limits:
             ledger.totals()  # reads every line, once: not while others wait
@@ -58,6 +56,11 @@ class Budget:
         """File of all jobs' costs and running calls."""
         return self.ledger.path / "budget.json"
 
+    @property
+    def pending(self) -> dict[str, float]:
+        """Largest costs of running calls of this job: the sums of `reserved`."""
+        return {name: sum(most[name] for most in self.reserved.values()) for name in NAMES}
+
     def reserve(self, key: str, most: Mapping[str, float]) -> bool:
         """Reserve `most`, the largest costs of a call by the name of the limit; returns whether they fit."""
         if not self.limits:
@@ -65,14 +68,14 @@ class Budget:
         with self._shared():
             if self._exceeded(most, self.others):
                 return False
-            self._set(key, most)
+            self.reserved[key] = most
         return True
 
     def release(self, key: str) -> None:
         """Drop the reservation of a call."""
         if key in self.reserved:
             with self._shared():
-                self._set(key, None)
+                del self.reserved[key]
 
     @contextlib.contextmanager
     def recording(self, row: Mapping[str, Any]) -> Generator[None]:
@@ -84,7 +87,7 @@ class Budget:
             yield
             taken = (row["attempts"], row["tokens_in"] + row["tokens_out"], row["cost"])
             spent.update({name: spent[name] + amount for name, amount in zip(NAMES, taken, strict=True)})
-            self._set(row["key"], None)
+            self.reserved.pop(row["key"], None)
 
     def check(self, most: Mapping[str, float]) -> None:
         """Raise NotNow when a call of cost at most `most` does not fit, for any cost of other jobs' calls."""
@@ -110,18 +113,8 @@ class Budget:
         if not self.limits:
             return
         self.reserved.clear()
-        self.pending = dict.fromkeys(NAMES, 0.0)
         with self._shared(last=True):
             pass
-
-    def _set(self, key: str, most: Mapping[str, float] | None) -> None:
-        before = self.reserved.pop(key, {})
-        if most is not None:
-            self.reserved[key] = most
-        for name in NAMES:
-            self.pending[name] += (most or {}).get(name, 0.0) - before.get(name, 0.0)
-        if not self.reserved:  # remove rounding errors
-            self.pending = dict.fromkeys(NAMES, 0.0)
 
     @contextlib.contextmanager
     def _shared(self, last: bool = False) -> Generator[dict[str, float]]:
