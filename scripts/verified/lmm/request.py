@@ -103,17 +103,6 @@ class Engine(Protocol):
         ...
 
 
-class OnGpu(Protocol):
-    """An engine that holds a model on a GPU."""
-
-    gpu_share: float
-    """Share of the GPU's memory."""
-
-    def release(self) -> None:
-        """Give the memory back."""
-        ...
-
-
 Status = Literal["ok", "truncated", "invalid", "blocked", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "truncated", "invalid", "blocked", "error")
 SHORT = "short"

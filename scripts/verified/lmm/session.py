@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from verified.config.generation import EngineSettings, Generation, SpeechSettings
 from verified.errors import InputError
@@ -15,7 +15,7 @@ from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.ledger import Ledger
 from verified.lmm.prompts import check_structured, read_prompts
-from verified.lmm.request import STATUSES, Engine, NotNow, OnGpu, Outcome, Request, Sampling
+from verified.lmm.request import STATUSES, Engine, NotNow, Outcome, Request, Sampling
 from verified.lmm.tasks import Task, structured_form
 from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.progress import Progress
@@ -81,10 +81,11 @@ class Session:
     def _make_room(self, engine: Engine) -> None:
         """Unload models that do not fit into the GPU's memory together with that of `engine`."""
         mine = getattr(engine, "gpu_share", 0.0)
-        for other in {id(asker.engine): asker.engine for asker in self.askers.values()}.values():
+        engines: dict[int, Any] = {id(asker.engine): asker.engine for asker in self.askers.values()}
+        for other in engines.values():
             share = getattr(other, "gpu_share", 0.0)
             if other is not engine and share and mine + share > 1:
-                cast(OnGpu, other).release()
+                other.release()
 
     def call(
         self,
