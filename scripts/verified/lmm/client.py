@@ -278,7 +278,7 @@ class Client:
         status: Status = "truncated" if reply.finish == "length" else "invalid"
         judged = dataclasses.replace(reply, notes={**reply.notes, "attempt": pending.attempt})
         if not reply.text.strip():
-            judged = dataclasses.replace(judged, detail=_why_empty(reply, call.request.sampling.max_tokens))
+            judged = dataclasses.replace(judged, detail=why_empty(reply, call.request.sampling.max_tokens))
         outcome = self._record(pending, judged, status, _why(reply, parsed), parsed)
         pending.attempt += 1
         return outcome if last else None
@@ -351,15 +351,13 @@ class Client:
         )
 
 
-def _why_empty(reply: Reply, most_tokens: int) -> str:
+def why_empty(reply: Reply, most_tokens: int) -> str:
     """Cause and remedy of an answer without text."""
-    came = "the reply holds thoughts and no answer" if _thinks(reply) else "the reply holds no text"
+    came = "thoughts and no answer" if _thinks(reply) else "no text"
+    held = f"the reply holds {came} (finish_reason {reply.finish}, {reply.tokens_out} tokens)"
     if reply.finish != "length":
-        return f"{came}; finish_reason {reply.finish}"
-    return (
-        f"{came}: all {reply.tokens_out or most_tokens} tokens were used up; raise sampling.max_tokens of the role "
-        f"(now {most_tokens}), or switch thinking off by its chat_template_kwargs"
-    )
+        return f"{held}; see the endpoint's log"
+    return f"{held}; raise sampling.max_tokens (now {most_tokens}), or switch thinking off by chat_template_kwargs"
 
 
 def _thinks(reply: Reply) -> bool:

@@ -8,6 +8,7 @@ import contextlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from verified.config.generation import EmbedSettings, EngineSettings, Generation
 from verified.errors import InputError
 from verified.io.sound import wave_bytes
 from verified.lmm.cassette import check_rows
+from verified.lmm.client import why_empty
 from verified.lmm.engines import make_engine
 from verified.lmm.engines.media import jpeg_of
 from verified.lmm.engines.openai import key_of
@@ -195,7 +197,9 @@ def _try(
     except InputError as error:
         return refused(key, error, "correct the role"), None
     if chats and reply.finish in ("stop", "length") and not separate(reply.text).answer.strip():
-        return Finding("problem", key, *_empty(role, address, form, reply)), None
+        reply = replace(reply, thought=reply.thought or reply.text.strip())
+        message = f"{role.model} at {address} does not answer {form}"
+        return Finding("problem", key, message, why_empty(reply, role.sampling.max_tokens)), None
     if reply.finish in ("stop", "length"):
         message = f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"
         if (served := reply.notes.get("served_model")) and (form == "text" or not chats):
@@ -211,21 +215,6 @@ def _try(
                 remedy = f"raise the server's limit of pictures, lower dynamics.max_frames, or {remedy}"
     message = f"no answer to {form} from {role.model} at {address}: {reply.reason}: {reply.detail}"
     return Finding("problem", key, message, remedy), None
-
-
-def _empty(role: EngineSettings, address: str, form: str, reply: Reply) -> tuple[str, str]:
-    """(problem, remedy) for a reply without an answer."""
-    thinks = reply.thought or reply.notes.get("thought_tokens") or reply.text.strip()
-    came = "its thoughts and no answer" if thinks else "no text"
-    message = (
-        f"{role.model} at {address} gives {came} to {form} (finish_reason {reply.finish}, {reply.tokens_out} tokens)"
-    )
-    if reply.finish != "length" and not thinks:
-        return message, "see the endpoint's log"
-    return (
-        message,
-        f"raise sampling.max_tokens (now {role.sampling.max_tokens}), or switch thinking off by chat_template_kwargs",
-    )
 
 
 def _request(form: str, side: int, sampling: Sampling, prompt: Asked | None = None, frames: int = 2) -> Request:
