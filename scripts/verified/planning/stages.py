@@ -9,6 +9,7 @@ from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
 from verified.config.generation import ROLES, EngineSettings
 from verified.config.trust import any_confidence_warning
+from verified.corpus.preflight import moment_findings, split_problems
 from verified.errors import InputError
 from verified.extension import added_stages
 from verified.io.jsonl import finite, read_jsonl
@@ -109,18 +110,6 @@ def _sources(settings: Config) -> Iterator[Supplied]:
             moments = source.files(f"{dataset_folder(settings, name)}/corpus")["moments"]
         if moments is not None:
             yield Supplied(f"{key}.moments", moments, False, made)
-
-
-def _split_problems(settings: Config) -> Iterable[Finding]:
-    from verified.corpus.preflight import split_problems
-
-    return split_problems(settings)
-
-
-def _moment_findings(settings: Config, stuck: Collection[str]) -> Iterable[Finding]:
-    from verified.corpus.preflight import moment_findings
-
-    return moment_findings(settings, stuck)
 
 
 # Captions, and captions that are perturbed.
@@ -248,8 +237,8 @@ CORE = (
     Stage(
         "corpus",
         supplied=_sources,
-        problems=_split_problems,
-        preflight=_moment_findings,
+        problems=split_problems,
+        preflight=moment_findings,
     ),
     Stage(
         "captions",
