@@ -5,8 +5,8 @@ from verified.runtime.job import job
 with job(snakemake) as log:
     from pathlib import Path
 
-    from verified.config.params import received
     from verified.config.model import Study
+    from verified.config.params import received
     from verified.io.fig import read_splits
     from verified.io.jsonl import read_jsonl, write_json
     from verified.io.video.cut import clips_of

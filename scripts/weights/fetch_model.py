@@ -3,8 +3,8 @@
 from verified.runtime.job import job
 
 with job(snakemake, online=True):
-    from verified.config.params import received
     from verified.config.model import Weights
+    from verified.config.params import received
     from verified.io.jsonl import write_json
     from verified.weights.fetch import fetch_model
     from verified.weights.records import Wanted
