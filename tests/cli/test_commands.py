@@ -67,9 +67,9 @@ def test_a_user_has_few_commands_to_learn():
 
 @pytest.mark.parametrize("command", ["report", "study", "quote", "export"])
 def test_a_word_too_many_is_not_lost_among_the_options_of_snakemake(command, capsys):
-    with pytest.raises(SystemExit):
-        main([command, "kitchen.yaml"])
-    assert "kitchen.yaml" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        raise SystemExit(main([command, "kitchen.yaml"]))
+    assert ended.value.code == 2 and "kitchen.yaml" in capsys.readouterr().err
     assert parser().parse_args(["report", "--", "--dry-run"]).options == ["--dry-run"]
 
 
