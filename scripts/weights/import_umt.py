@@ -9,7 +9,7 @@ with job(snakemake) as log:
     from verified.config.params import received
     from verified.evaluator.settings import architecture
     from verified.evaluator.umt import import_umt
-    from verified.weights.umt import check_umt
+    from verified.weights.fetch import check_umt
 
     evaluator = received(Evaluator, snakemake.params.evaluator)
     check_umt(evaluator, snakemake.params.lock)

@@ -92,8 +92,7 @@ def fetch(arguments: argparse.Namespace) -> int:
     from verified.planning.stages import wanted_models
     from verified.released.collections import downloads
     from verified.released.files import download, verify
-    from verified.weights.fetch import fetch_model, size_of
-    from verified.weights.umt import fetch_umt
+    from verified.weights.fetch import fetch_model, fetch_umt, size_of
 
     settings = read(*arguments.configfile)
     weights, total, failed = settings.weights, 0, []

@@ -152,7 +152,7 @@ def _evaluator_inputs(settings: Config) -> Iterator[Supplied]:
 
 
 def _evaluator_problems(settings: Config) -> Iterator[Finding]:
-    from verified.weights.umt import check_umt
+    from verified.weights.fetch import check_umt
 
     evaluator = settings.evaluator
     if evaluator.umt_file and not evaluator.checkpoint and evaluator.umt_sha256 and Path(evaluator.umt_file).is_file():
