@@ -48,7 +48,7 @@ def layers_of(
 
     place: the path of the layer of a name. source, above: the mapping's file, for messages, and the files above it.
     """
-    mapping = dict(values)
+    mapping = _place_models(values, place)
     named = mapping.pop(LAYERS, None)
     if named and not (is_array(named) and all(isinstance(name, str) for name in named)):
         raise InputError(f"{LAYERS} = {named!r}: expected a list of files", file=source)
@@ -70,14 +70,11 @@ def _files(path: Path) -> list[Path]:
 def _split_layers(path: Path, above: tuple[Path, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     if path.resolve() in above:
         raise InputError("a configuration is its own layer", file=path, remedy=f"correct the key {LAYERS}")
-    return layers_of(_mapping(path), lambda name: path.parent / name, path, (*above, path.resolve()))
+    values = read_yaml(read_text(path, MOST_CHARACTERS), path)
+    return layers_of(values, lambda name: path.parent / name, path, (*above, path.resolve()))
 
 
-def _mapping(path: Path) -> dict[str, Any]:
-    return place_models(read_yaml(read_text(path, MOST_CHARACTERS), path), lambda name: path.parent / name)
-
-
-def place_models(values: Mapping[str, Any], place: Callable[[str], Path]) -> dict[str, Any]:
+def _place_models(values: Mapping[str, Any], place: Callable[[str], Path]) -> dict[str, Any]:
     """`values` with the paths of models (`retrieval.models`) as seen from the working folder."""
     retrieval = values.get("retrieval")
     if is_object(retrieval) and is_array(models := retrieval.get("models")):
@@ -110,7 +107,7 @@ def resolve_layers(values: Mapping[str, Any], folders: list[Path]) -> dict[str, 
     def place(name: str) -> Path:
         return next((folder / name for folder in reversed(folders) if (folder / name).is_file()), Path(name))
 
-    below, own = layers_of(place_models(values, place), place, "config")
+    below, own = layers_of(values, place, "config")
     return reduce(merge, [*below, own], {})
 
 
