@@ -9,7 +9,7 @@ from pathlib import Path
 from verified.cli.command import command, configfile, family, flag, folder, option
 from verified.errors import InputError
 from verified.io.files import read_text
-from verified.io.yaml_file import MOST_CHARACTERS, read_yaml
+from verified.io.yaml_file import MOST_CHARACTERS
 
 family("dev", "what maintainers use")
 KEYS_HEAD = """# Keys of a configuration
@@ -62,18 +62,17 @@ def verify_run(arguments: argparse.Namespace) -> int:
 
 
 def _name(configurations: list[Path]) -> list[str]:
-    """The name in the last of the configuration files that has one, which is the one that counts."""
-    from verified.config.base import LONGEST, is_name
+    """The name that these files give to a configuration, if any."""
+    from verified.config.base import check_name
+    from verified.config.layers import merge_layers
 
-    names = []
-    for path in configurations:
-        name = read_yaml(read_text(path, MOST_CHARACTERS), path).get("name")
-        if name and not is_name(name):
-            raise InputError(
-                f"name {name!r:.80}", file=path, remedy=f"use lower-case letters, digits and hyphens, {LONGEST} at most"
-            )
-        names.append(name)
-    return [name for name in names if name][-1:]
+    if not (name := merge_layers(configurations).get("name")):
+        return []
+    try:
+        check_name(name)
+    except ValueError as error:
+        raise InputError(str(error), file=", ".join(map(str, configurations))) from None
+    return [name]
 
 
 @command(

@@ -34,13 +34,9 @@ Line = Annotated[str, Field(pattern=r"^[^\r\n]*$", max_length=300)]
 """A title or a name of one line, as tables, pages and messages print it."""
 
 
-def is_name(value: object) -> bool:
-    """Whether `value` can be the name of a run, a data set or a source."""
-    return isinstance(value, str) and re.fullmatch(PATTERN, value) is not None
-
-
-def check_name(name: str, kind: str = "name") -> None:
+def check_name(name: object, kind: str = "name") -> None:
     """Raise ValueError, as validators of configurations do, where `name` cannot be the name of a folder."""
-    if not is_name(name):
-        excerpt = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+    if not isinstance(name, str) or not re.fullmatch(PATTERN, name):
+        text = str(name)
+        excerpt = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
         raise ValueError(f"{kind} {excerpt!r} must be lower-case letters, digits and hyphens, {LONGEST} at most")
