@@ -10,7 +10,7 @@ rule caption_statics:
         corrupted="results/{dataset}/captions/statics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_statics/{shard}.log",
-    priority: shard_priority(settings.shards)
+    priority: partial(shard_priority, settings.shards)
     conda:
         ASKING.environment("image_lmm", "llm")
     threads: settings.generation.threads
@@ -39,7 +39,7 @@ rule caption_dynamics:
         corrupted="results/{dataset}/captions/dynamics/{shard}.corrupted.jsonl",
     log:
         "logs/{dataset}/caption_dynamics/{shard}.log",
-    priority: shard_priority(settings.shards)
+    priority: partial(shard_priority, settings.shards)
     conda:
         ASKING.environment("video_lmm", "llm")
     threads: ASKING.clip_threads

@@ -7,7 +7,7 @@ rule extract_keyframes:
         keyframes=layout.keyframes,
     log:
         "logs/{dataset}/extract_keyframes/{shard}.log",
-    priority: shard_priority(settings.shards)
+    priority: partial(shard_priority, settings.shards)
     conda:
         "../envs/data.yaml"
     resources:

@@ -54,7 +54,7 @@ rule train_model:
     """One training: a model, the captions it learns from, a seed (section 4, supplement B)."""
     input:
         unpack(partial(training_inputs, settings)),
-        weights=retrieval_records(settings),
+        weights=partial(retrieval_records, settings),
     output:
         checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
         record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",

@@ -157,7 +157,7 @@ def test_names_of_draws_are_not_joined_and_no_names_match_nothing():
 
 
 def test_jobs_of_early_shards_come_first_and_a_retry_gets_more_time_up_to_the_limit():
-    assert [shard_priority(4)(SimpleNamespace(shard=f"shard-0{n}")) for n in range(3)] == [2, 1.75, 1.5]
+    assert [shard_priority(4, SimpleNamespace(shard=f"shard-0{n}")) for n in range(3)] == [2, 1.75, 1.5]
     assert [scale_by_attempt(40, 100)(None, attempt=attempt) for attempt in (1, 2, 3)] == [40, 80, 100]
     assert [extra_tries(60, minutes) for minutes in (60, 61, 150)] == [None, 3, 4]
 

@@ -80,20 +80,16 @@ def datasets_pattern(settings: Config) -> Callable[..., str]:
     return lambda *abilities: dataset_pattern(settings, datasets_with(settings, *abilities))
 
 
-def files_of_datasets(settings: Config) -> Callable[..., list[str]]:
-    """A function: files of several data sets, given by key, by a pattern below the folder of each.
+def files_of_datasets(settings: Config, pattern: str, datasets: Iterable[str], **wildcards: Iterable[str]) -> list[str]:
+    """Files of several data sets, given by key, by a pattern below the folder of each.
 
-    Its other arguments are the values of the pattern's other wildcards; all combinations are returned.
+    The other arguments are the values of the pattern's other wildcards; all combinations are returned.
     """
-
-    def files(pattern: str, datasets: Iterable[str], **wildcards: Iterable[str]) -> list[str]:
-        return [
-            f"{dataset_folder(settings, dataset)}/{pattern.format(**dict(zip(wildcards, values)))}"
-            for dataset in datasets
-            for values in itertools.product(*wildcards.values())
-        ]
-
-    return files
+    return [
+        f"{dataset_folder(settings, dataset)}/{pattern.format(**dict(zip(wildcards, values)))}"
+        for dataset in datasets
+        for values in itertools.product(*wildcards.values())
+    ]
 
 
 def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str, Any]]]:
@@ -111,22 +107,14 @@ def dataset_labels(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, st
     return of
 
 
-def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[object], Read]:
+def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[OfDataset], Read]:
     """A params function: the result of `read` on the settings of ``wildcards.dataset``."""
-
-    def values(wildcards: Any) -> Read:
-        return read(dataset_of(settings, wildcards))
-
-    return values
+    return lambda wildcards: read(dataset_of(settings, wildcards))
 
 
-def shard_values(settings: Config, read: Callable[[Any, str, int], Read]) -> Callable[[object], Read]:
+def shard_values(settings: Config, read: Callable[[Any, str, int], Read]) -> Callable[[Any], Read]:
     """A params function: the result of `read` on the source of a data set, a shard and the number of shards."""
-
-    def values(wildcards: Any) -> Read:
-        return read(dataset_of(settings, wildcards).source, wildcards.shard, settings.shards)
-
-    return values
+    return lambda wildcards: read(dataset_of(settings, wildcards).source, wildcards.shard, settings.shards)
 
 
 def key_values(

@@ -1,6 +1,5 @@
 """Functions of rules: errors as Snakemake shows its own, outputs of figures, and inputs of pages."""
 
-from collections.abc import Callable
 from typing import Any
 
 from snakemake.exceptions import WorkflowError
@@ -30,30 +29,22 @@ def figure(name: str, shows: str, place: str, caption: str | None = None) -> lis
     return [plot, f"{stem}.png", f"{stem}.csv"]
 
 
-def page_inputs(settings: Config, kind: str) -> Callable[[object], list[str]]:
-    """An input function: pages for people of every annotated data set. Raises InputError without one."""
-
-    def folders(wildcards: object) -> list[str]:
-        if not (names := datasets_with(settings, "annotated_here")):
-            raise InputError(
-                "no data set of this configuration is annotated from its videos",
-                remedy="the pages show clips of moments with their captions",
-            )
-        return files_of_datasets(settings)(f"{kind}/pages", names)
-
-    return folders
+def page_inputs(settings: Config, kind: str, wildcards: object) -> list[str]:
+    """Inputs of a rule: pages for people of every annotated data set. Raises InputError without one."""
+    if not (names := datasets_with(settings, "annotated_here")):
+        raise InputError(
+            "no data set of this configuration is annotated from its videos",
+            remedy="the pages show clips of moments with their captions",
+        )
+    return files_of_datasets(settings, f"{kind}/pages", names)
 
 
-def require_moments(settings: Config, runs: bool) -> Callable[[object], list[str]]:
-    """An input function of no files: stops a run whose corpora are too small for the evaluator before any model call.
+def require_moments(settings: Config, runs: bool, wildcards: object) -> list[str]:
+    """No inputs of a rule: stops a run whose corpora are too small for the evaluator before any model call.
 
     Nothing stops if nothing `runs`, as in a dry run.
     """
-
-    def none(wildcards: object) -> list[str]:
-        with StopsRun():
-            if runs:
-                check_enough(settings)
-        return []
-
-    return none
+    with StopsRun():
+        if runs:
+            check_enough(settings)
+    return []

@@ -15,16 +15,12 @@ join that path later, and long jobs off it, have one less; short jobs for tables
 """
 
 
-def shard_priority(shards: int) -> Callable[[Any], float]:
+def shard_priority(shards: int, wildcards: Any) -> float:
     """Priority of a job by its wildcard `shard`, above 1 and at most `CRITICAL_PATH`: the first shard comes first.
 
     A run that is stopped then has all captions of some shards, not one kind of captions of all.
     """
-
-    def priority(wildcards: Any) -> float:
-        return CRITICAL_PATH - shard_index(wildcards.shard) / shards
-
-    return priority
+    return CRITICAL_PATH - shard_index(wildcards.shard) / shards
 
 
 def scale_by_attempt(amount: int, most: int | None = None) -> Callable[..., int]:

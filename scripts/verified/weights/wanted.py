@@ -1,7 +1,6 @@
 """Files behind the models that a configuration names: records of those of the hub, and folders."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from verified.config import Config
@@ -47,14 +46,10 @@ def agreement_records(settings: Config) -> list[str]:
     return sorted({*sentence_records(settings), *model_records(settings, *settings.annotations.joint_model)})
 
 
-def retrieval_records(settings: Config) -> Callable[[object], list[str]]:
-    """An input function: the records behind a training of ``wildcards.model``."""
-
-    def files(wildcards) -> list[str]:
-        start = initial_weights(settings, wildcards.model)
-        return sorted({*text_records(settings), *(model_records(settings, start, "") if start else ())})
-
-    return files
+def retrieval_records(settings: Config, wildcards) -> list[str]:
+    """The records behind a training of ``wildcards.model``."""
+    start = initial_weights(settings, wildcards.model)
+    return sorted({*text_records(settings), *(model_records(settings, start, "") if start else ())})
 
 
 def model_records(settings: Config, name: str, revision: str) -> list[str]:
