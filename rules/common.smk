@@ -61,7 +61,7 @@ HOME = home(settings)
 announce_parent()
 announce_operational(settings)
 os.environ[READER] = settings.video_reader
-code_of = partial(code_param, settings.video_reader)
+code_of = partial(partial, code_param, settings.video_reader)
 tries = partial(extra_tries, settings.longest_minutes)
 RUNS = workflow.is_main_process and not workflow.output_settings.dryrun
 if RUNS:

@@ -64,7 +64,7 @@ rule browse_captions:
             "results/{dataset}/report/captions.html",
             caption="../report/captions.rst",
             category="Captions",
-            labels=dataset_labels({"page": "caption browser"}),
+            labels=partial(dataset_labels, {"page": "caption browser"}),
         ),
         parts=directory("results/{dataset}/report/captions-parts"),
     log:

@@ -111,7 +111,7 @@ def test_of_the_configuration_the_constants_count_that_are_used(package):
 
 def test_another_reader_of_frames_counts_where_frames_are_read():
     for script, counts in (("keyframes/extract.py", True), ("statistics/measure_language.py", False)):
-        plain, other = (digest.code_param(reader, script)(None) for reader in ("pyav", "decord"))
+        plain, other = (digest.code_param(reader, script, None) for reader in ("pyav", "decord"))
         assert (plain != other) == counts, script
 
 

@@ -97,14 +97,10 @@ def section_values(settings: Config) -> Callable[[str], Callable[[Any], dict[str
     return lambda section: dataset_values(settings, lambda dataset: deciding(getattr(dataset, section)))
 
 
-def dataset_labels(labels: dict[str, str]) -> Callable[[OfDataset], dict[str, str]]:
-    """A labels function for a figure or page of ``wildcards.dataset`` in the report, with wildcards in `labels`."""
-
-    def of(wildcards: Any) -> dict[str, str]:
-        texts = {name: text.format(**dict(wildcards.items())) for name, text in labels.items()}
-        return {"data set": key_of(wildcards.dataset), **texts}
-
-    return of
+def dataset_labels(labels: dict[str, str], wildcards: Any) -> dict[str, str]:
+    """Labels of a figure or page of ``wildcards.dataset`` in the report, with wildcards in `labels`."""
+    texts = {name: text.format(**dict(wildcards.items())) for name, text in labels.items()}
+    return {"data set": key_of(wildcards.dataset), **texts}
 
 
 def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[OfDataset], Read]:

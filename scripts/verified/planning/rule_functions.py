@@ -1,5 +1,6 @@
 """Functions of rules: errors as Snakemake shows its own, outputs of figures, and inputs of pages."""
 
+from functools import partial
 from typing import Any
 
 from snakemake.exceptions import WorkflowError
@@ -24,7 +25,7 @@ class StopsRun:
 
 def figure(name: str, shows: str, place: str, caption: str | None = None) -> list[Any]:
     """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper."""
-    stem, labels = f"results/{{dataset}}/figures/{name}", dataset_labels({"shows": shows, "as": place})
+    stem, labels = f"results/{{dataset}}/figures/{name}", partial(dataset_labels, {"shows": shows, "as": place})
     plot = report(f"{stem}.svg", caption=f"../report/{caption or name}.rst", category="Figures", labels=labels)
     return [plot, f"{stem}.png", f"{stem}.csv"]
 

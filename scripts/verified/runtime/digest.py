@@ -14,7 +14,7 @@ versions of releases, because what a model computes is chiefly theirs.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -46,20 +46,16 @@ READING = "verified.io.video.spans"
 """The module through which frames are read by the library that the configuration names."""
 
 
-def code_param(reader: str, script: str) -> Callable[[object], str]:
-    """A params function: the digest of the code behind `script`, computed on demand.
+def code_param(reader: str, script: str, wildcards: object) -> str:
+    """A param: the digest of the code behind `script`.
 
     `script` is a path below our scripts, or below the project for one of an extension.
 
     A script that reads frames of videos also depends on `reader`, the library that decodes them (pyav by default).
     Raises FileNotFoundError for a script that is not there.
     """
-
-    def code(wildcards: object) -> str:
-        file = PROJECT / script if script.startswith("extensions/") else SCRIPTS / script
-        return script_digest(file) if reader == "pyav" or not _reads_frames(file) else f"{script_digest(file)} {reader}"
-
-    return code
+    file = PROJECT / script if script.startswith("extensions/") else SCRIPTS / script
+    return script_digest(file) if reader == "pyav" or not _reads_frames(file) else f"{script_digest(file)} {reader}"
 
 
 @cache
