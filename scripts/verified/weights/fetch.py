@@ -9,8 +9,8 @@ import hashlib
 import logging
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verified.config.evaluator import Evaluator
 from verified.config.model import Weights
@@ -19,6 +19,9 @@ from verified.io.files import file_digest
 from verified.released.files import download_part
 from verified.weights.lock import add_to_lock, read_lock
 from verified.weights.records import Wanted
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoSibling
 
 log = logging.getLogger("verified")
 
@@ -58,10 +61,11 @@ def fetch_model(model: Wanted, weights: Weights) -> dict:
 def _first_time(model: Wanted, weights: Weights) -> tuple[str, dict[str, dict], Path]:
     if weights.hub:
         return _describe_local(model, Path(weights.hub))
-    repository = look_up(model)
-    log.info("%s: %.2f GB in %d files", model.key, repository.bytes / 1e9, len(repository.sizes))
-    folder = bring(model, repository.commit, repository.sizes, Path(weights.folder))
-    return repository.commit, check_against_hub(folder, repository, model), folder
+    commit, files = look_up(model)
+    sizes = {name: file.size for name, file in files.items()}
+    log.info("%s: %.2f GB in %d files", model.key, sum(size or 0 for size in sizes.values()) / 1e9, len(sizes))
+    folder = bring(model, commit, sizes, Path(weights.folder))
+    return commit, check_against_hub(folder, files, model), folder
 
 
 def _fetch_locked(model: Wanted, commit: str, files: dict[str, dict], weights: Weights) -> Path:
@@ -90,7 +94,7 @@ def size_of(model: Wanted, weights: Weights) -> int:
         return sum(facts["bytes"] for facts in entry["files"].values())
     if weights.hub:
         return sum(facts["bytes"] for facts in _describe_local(model, Path(weights.hub))[1].values())
-    return look_up(model).bytes
+    return sum(file.size or 0 for file in look_up(model)[1].values())
 
 
 def _local_folder(model: Wanted, base: Path) -> Path:
@@ -121,23 +125,8 @@ def _describe_local(model: Wanted, base: Path) -> tuple[str, dict[str, dict], Pa
     return digest.hexdigest(), files, folder
 
 
-@dataclass(frozen=True)
-class Published:
-    """A model at one commit, with the size in bytes and the hub's checksum of each needed file."""
-
-    commit: str
-    sizes: dict[str, int | None]
-    sha256: dict[str, str]
-    blobs: dict[str, str]
-
-    @property
-    def bytes(self) -> int:
-        """Total size of the needed files whose size the hub gives."""
-        return sum(size or 0 for size in self.sizes.values())
-
-
-def look_up(model: Wanted) -> Published:
-    """The hub's listing of the requested revision. Raises InputError with a remedy."""
+def look_up(model: Wanted) -> "tuple[str, dict[str, RepoSibling]]":
+    """Commit and needed files of the requested revision, as the hub lists them. Raises InputError with a remedy."""
     from huggingface_hub import HfApi
 
     try:
@@ -145,10 +134,7 @@ def look_up(model: Wanted) -> Published:
     except Exception as error:
         raise explain(error, model) from None
     file_of = {file.rfilename: file for file in repository.siblings or ()}
-    names = needed_files(file_of)
-    large = {name: lfs.sha256 for name in names if (lfs := file_of[name].lfs)}
-    blobs = {name: blob for name in names if (blob := file_of[name].blob_id) and name not in large}
-    return Published(str(repository.sha), {name: file_of[name].size for name in names}, large, blobs)
+    return str(repository.sha), {name: file_of[name] for name in needed_files(file_of)}
 
 
 def bring(model: Wanted, commit: str, sizes: Mapping[str, int | None], folder: Path) -> Path:
@@ -191,17 +177,17 @@ def folder_of(model: Wanted, commit: str, folder: Path) -> Path:
     return folder / model.name.replace("/", "--") / commit
 
 
-def check_against_hub(at: Path, listing: Published, model: Wanted) -> dict[str, dict]:
+def check_against_hub(at: Path, files: "Mapping[str, RepoSibling]", model: Wanted) -> dict[str, dict]:
     """{file: {bytes, sha256}} of the downloaded files. Raises InputError, and deletes the file, for a mismatch with the
     hub."""
     from huggingface_hub.utils.sha import git_hash
 
     facts = {}
-    for name in listing.sizes:
+    for name, file in files.items():
         path = at / name
         digest = file_digest(path)
-        other = name in listing.blobs and listing.blobs[name] != git_hash(path.read_bytes())
-        if other or listing.sha256.get(name, digest) != digest:
+        expected, found = (file.lfs.sha256, digest) if file.lfs else (file.blob_id, git_hash(path.read_bytes()))
+        if expected not in (None, found):
             path.unlink()
             raise InputError(
                 f"{name} of {model.key} arrived with other bytes than the hub has published",
