@@ -33,7 +33,8 @@ from verified.runtime.project import PROJECT
 )
 def init(arguments: argparse.Namespace) -> None:
     """Write the configuration. Raises InputError for invalid values."""
-    from verified.planning.init import configuration, write_configuration
+    from verified.io.files import write_text
+    from verified.planning.init import configuration
     from verified.runtime.secrets import redact
 
     text, settings, refused = configuration(
@@ -56,7 +57,9 @@ def init(arguments: argparse.Namespace) -> None:
     if refused:
         print(f"{len(refused)} rows of {arguments.moments} cannot be used, as said of each", file=sys.stderr)
     path = arguments.output or Path(f"{settings.name}.yaml")
-    write_configuration(path, text)
+    if path.exists():
+        raise InputError("is there already", file=path, remedy="move it away, or give --output another name")
+    write_text(path, text)
     print(f"{path} is written; try it out with: verified check --configfile {path}")
 
 

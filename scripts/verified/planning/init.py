@@ -1,6 +1,5 @@
 """`verified init` writes a configuration for a folder of videos, a moments file and an endpoint."""
 
-from pathlib import Path
 from typing import cast
 
 import yaml
@@ -11,9 +10,7 @@ from verified.config.retrieval import SELECTION_VIDEOS
 from verified.config.sources import FolderSource
 from verified.corpus.inventory import Unprobed, unprobed_rows
 from verified.corpus.video_folder import list_folder
-from verified.errors import InputError
 from verified.extension import extensions
-from verified.io.files import write_text
 
 HEAD = """\
 # {name}: by `verified init`. `verified dev config-docs` lists all keys, `verified check --configfile FILE` tries it.
@@ -47,7 +44,10 @@ def configuration(
     folder = cast(FolderSource, settings.datasets[name].source)
     read = unprobed_rows(folder, "") if moments else None
     count = settings.evaluator.batch if read is None else len(read.usable)
-    refused = [_refusal(moments, row) for row in read.refused] if read else []
+    refused = [
+        f"{moments}, row {row['row']}: {row['reason']}: {row['detail']} (video: {row['video']})"
+        for row in (read.refused if read else ())
+    ]
     if not count:
         return "", settings, refused
     if count < settings.evaluator.batch:
@@ -70,14 +70,3 @@ def _selection_videos(read: Unprobed | None, settings: Config, name: str, videos
     rows = [row for _, row in read.usable]
     chosen = {row["video"] for row in rows if row["split"] == settings.datasets[name].spans.selection_split}
     return len(chosen) or len({row["video"] for row in rows}) // 10
-
-
-def _refusal(moments: str | None, row: dict) -> str:
-    return f"{moments}, row {row['row']}: {row['reason']}: {row['detail']} (video: {row['video']})"
-
-
-def write_configuration(path: Path, text: str) -> None:
-    """Write the file; raises InputError if it exists."""
-    if path.exists():
-        raise InputError("is there already", file=path, remedy="move it away, or give --output another name")
-    write_text(path, text)
