@@ -18,7 +18,6 @@ rule caption_statics:
         **ASKING.needs("image_lmm", "llm", mb=2000),
     params:
         code=code_of("captions/describe_statics.py"),
-        threads=settings.generation.threads,
         engines=ASKING.engine_code("image_lmm", "llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["statics"]),
         asked_in=asked_in_of("results/{dataset}/captions/statics/{shard}.counts.json"),
@@ -47,7 +46,6 @@ rule caption_dynamics:
         **ASKING.needs("video_lmm", "llm"),
     params:
         code=code_of("captions/describe_dynamics.py"),
-        threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm", "llm"),
         dynamics=dataset_settings("dynamics"),
         generation=ASKING.values(*TASKS_OF_STAGE["dynamics"]),

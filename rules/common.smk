@@ -24,6 +24,7 @@ from verified.config.folders import (
     dataset_labels,
     dataset_pattern,
     dataset_values,
+    dataset_wildcards,
     datasets_pattern,
     datasets_with,
     evaluator_folder,

@@ -1,4 +1,3 @@
-from verified.config.folders import dataset_wildcards
 from verified.tables.inputs import own_corpora
 
 

@@ -18,7 +18,6 @@ rule write_perturbations:
         **ASKING.needs("llm", gpu_minutes=120),
     params:
         code=code_of("perturbations/write.py"),
-        threads=settings.generation.threads,
         engines=ASKING.engine_code("llm"),
         generation=ASKING.values(*TASKS_OF_STAGE["perturbations"]),
         sentences=settings.generation.sentence_model,

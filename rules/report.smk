@@ -1,4 +1,3 @@
-from verified.config.folders import dataset_wildcards, shown_datasets
 from verified.config.trust import any_confidence_warning
 from verified.io.pages import TABLE, page_digest
 from verified.report import CAPTIONS_PAGE, FRONT_PAGE

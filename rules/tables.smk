@@ -1,4 +1,3 @@
-from verified.config.folders import shown_datasets
 from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
 from verified.tables.inputs import finished_studies, run_files, shown_records

@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake, snakemake.params.generation["threads"]) as log:
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
@@ -15,7 +15,7 @@ with job(snakemake, snakemake.params.threads) as log:
     encoder, _ = source_of(*snakemake.params.sentences, snakemake.input.weights)
     moments = read_jsonl(snakemake.input.moments)
     with Session(generation, snakemake.params.seed, TASKS) as session:
-        rows = perturb(moments, session, encoder, snakemake.params.threads)
+        rows = perturb(moments, session, encoder, generation.threads)
         counts = shard_counts(rows, generation.perturbations, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}
     write_jsonl(snakemake.output.perturbations, rows)
