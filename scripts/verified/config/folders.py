@@ -13,7 +13,7 @@ from verified.config import Config
 from verified.config.datasets import DataSet
 from verified.config.params import deciding
 from verified.extension import added_stages
-from verified.runtime.wildcards import OfDataset, key_of, one_of
+from verified.runtime.wildcards import key_of, one_of
 
 Read = TypeVar("Read")
 Given = ParamSpec("Given")
@@ -39,7 +39,7 @@ def dataset_folder(settings: Config, dataset: str) -> str:
     return f"results/{dataset_wildcard(settings, dataset)}"
 
 
-def dataset_of(settings: Config, wildcards: OfDataset) -> DataSet:
+def dataset_of(settings: Config, wildcards: Any) -> DataSet:
     """The settings of ``wildcards.dataset``."""
     return settings.datasets[key_of(wildcards.dataset)]
 
@@ -103,7 +103,7 @@ def dataset_labels(labels: dict[str, str], wildcards: Any) -> dict[str, str]:
     return {"data set": key_of(wildcards.dataset), **texts}
 
 
-def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[OfDataset], Read]:
+def dataset_values(settings: Config, read: Callable[[DataSet], Read]) -> Callable[[Any], Read]:
     """A params function: the result of `read` on the settings of ``wildcards.dataset``."""
     return lambda wildcards: read(dataset_of(settings, wildcards))
 
@@ -115,7 +115,7 @@ def shard_values(settings: Config, read: Callable[[Any, str, int], Read]) -> Cal
 
 def key_values(
     settings: Config, read: Callable[Concatenate[Config, str, Given], Read], *args: Given.args, **named: Given.kwargs
-) -> Callable[[OfDataset], Read]:
+) -> Callable[[Any], Read]:
     """An input or params function: the result of `read` for the key of ``wildcards.dataset``."""
     return lambda wildcards: read(settings, key_of(wildcards.dataset), *args, **named)
 

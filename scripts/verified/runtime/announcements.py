@@ -3,8 +3,8 @@
 import json
 import os
 import shlex
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
+from typing import Any
 
 PARENT = "VERIFIED_SNAKEMAKE"
 """Environment variable: the process of the run's Snakemake on this machine."""
@@ -16,15 +16,7 @@ LATENCY = "VERIFIED_LATENCY_WAIT"
 """Environment variable: Snakemake's --latency-wait, the seconds within which a written file must become visible."""
 
 
-class Rule(Protocol):
-    """A rule of Snakemake, which has no types of its own."""
-
-    name: str
-    script: str | None
-    output: Sequence[str]
-
-
-def announce(rules: Iterable[Rule], configurations: Iterable[str | os.PathLike[str]]) -> None:
+def announce(rules: Iterable[Any], configurations: Iterable[str | os.PathLike[str]]) -> None:
     """Tell the jobs of this Snakemake which outputs are temporary, and its configuration files."""
     temporary = {
         rule.name: indices

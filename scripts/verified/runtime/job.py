@@ -6,9 +6,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from io import TextIOWrapper
-from typing import Protocol
+from typing import Any
 
 from verified.errors import InputError, disk_problem, visible
 from verified.runtime.announcements import PARENT, temporary_outputs
@@ -36,12 +36,6 @@ oneDNN stays below AMX: some virtual machines report it and forbid it, and bfloa
 
 ENDS = re.compile(r"^\S+ (?:error: |the job )", re.M)
 """The last line of a job's log, unless the job was killed."""
-
-
-class Script(Protocol):
-    """The object `snakemake` of a script; other attributes may be missing if a test or a person calls the script."""
-
-    log: Sequence[str]
 
 
 class _Redacting(logging.Formatter):
@@ -131,7 +125,8 @@ def _hide_script() -> None:
     vars(sys.modules["__main__"]).pop("__file__", None)
 
 
-def _job_checksums(snakemake: Script) -> contextlib.AbstractContextManager[None]:
+def _job_checksums(snakemake: Any) -> contextlib.AbstractContextManager[None]:
+    # Attributes may be missing where a test or a person calls the script.
     outputs: list[str] = list(getattr(snakemake, "output", ()))
     rule = getattr(snakemake, "rule", "")
     job = {"rule": rule, "wildcards": dict(getattr(snakemake, "wildcards", {}).items())}
@@ -140,7 +135,7 @@ def _job_checksums(snakemake: Script) -> contextlib.AbstractContextManager[None]
 
 
 @contextlib.contextmanager
-def job(snakemake: Script, threads: int = 1, online: bool = False) -> Generator[logging.Logger]:
+def job(snakemake: Any, threads: int = 1, online: bool = False) -> Generator[logging.Logger]:
     """Run one workflow job: log to `snakemake.log[0]`, fix threads, print InputError, and errors of a disk,
     without a traceback.
 

@@ -7,17 +7,11 @@ assigned by a stable hash of the video id, so that adding a video changes one sh
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from verified.io.jsonl import Row
 
 Place = TypeVar("Place")
-
-
-class OfDataset(Protocol):
-    """The wildcards of a job for one data set."""
-
-    dataset: str
 
 
 def one_of(names: Iterable[str]) -> str:
