@@ -18,8 +18,6 @@ rule measure_agreement:
         "results/{dataset}/annotations/agreement.jsonl",
     log:
         "logs/{dataset}/measure_agreement.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/models.yaml"
     threads: settings.generation.threads
@@ -104,8 +102,6 @@ rule export_annotations:
         card="results/{dataset}/annotations/README.md",
     log:
         "logs/{dataset}/export_annotations.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/data.yaml"
     resources:

@@ -23,8 +23,6 @@ rule draw_examples:
         evaluator=figure("evaluator", "The evaluator's order", "Figure 4"),
     log:
         "logs/{dataset}/draw_examples.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -47,8 +45,6 @@ rule draw_predictions:
         figure("predictions", "Ranked predictions", "Figure 5"),
     log:
         "logs/{dataset}/draw_predictions.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -111,8 +107,6 @@ rule draw_validation:
         figure("validation", "Evaluator against truth", "validation"),
     log:
         "logs/{dataset}/draw_validation.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/data.yaml"
     resources:

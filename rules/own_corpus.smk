@@ -14,8 +14,6 @@ rule tabulate_corpus:
         "results/{dataset}/annotations/tables.json",
     log:
         "logs/{dataset}/tabulate_corpus.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/data.yaml"
     resources:

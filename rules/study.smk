@@ -17,8 +17,6 @@ rule prepare_study:
         key="results/{dataset}/study/key.json",
     log:
         "logs/{dataset}/prepare_study.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../envs/data.yaml"
     resources:
