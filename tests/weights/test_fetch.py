@@ -16,8 +16,7 @@ from verified.config import load
 from verified.config.generation import Generation
 from verified.config.model import Weights
 from verified.weights.fetch import fetch_model, fetch_umt, needed_files, size_of
-from verified.weights.lock import read_lock
-from verified.weights.records import Wanted, locate_models, pin_models, read_records, source_of
+from verified.weights.records import Wanted, locate_models, pin_models, read_lock, read_records, source_of
 from verified.weights.wanted import agreement_records, model_records, role_records, text_records, video_records
 
 LARGE = bytes(range(256)) * 400

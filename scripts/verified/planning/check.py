@@ -20,8 +20,7 @@ from verified.planning.stages import roles_in_use, stages, supplied, wanted_mode
 from verified.runtime.gpu_leases import machine_devices
 from verified.runtime.manifest import BUILT, NAME, manifest_of
 from verified.stage import Finding, refused
-from verified.weights.lock import read_lock
-from verified.weights.records import BUILT_IN, is_from_hub
+from verified.weights.records import BUILT_IN, is_from_hub, read_lock
 
 ROOM_GB = 1.0
 """Free disk, in GB, that every run needs: logs, the ledger, tables and figures."""

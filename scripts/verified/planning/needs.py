@@ -11,7 +11,7 @@ from verified.io.moments_file import read_moments_file
 from verified.planning.stages import wanted_models
 from verified.released.collections import resolve
 from verified.released.files import SOURCES, SourceFile, collections
-from verified.weights.lock import read_lock
+from verified.weights.records import read_lock
 
 FINE = {"charades-sta": "charades-fig", "didemo": "didemo-fig", "activitynet-captions": "activitynet-fig"}
 """The released collection with the number of captions of a published split whose own file is not public."""

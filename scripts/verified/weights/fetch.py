@@ -17,8 +17,7 @@ from verified.config.model import Weights
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.released.files import download_part
-from verified.weights.lock import add_to_lock, read_lock
-from verified.weights.records import Wanted
+from verified.weights.records import Wanted, add_to_lock, read_lock
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
