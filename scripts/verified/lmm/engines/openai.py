@@ -16,22 +16,24 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import TYPE_CHECKING
 
-from verified.config.generation import EngineSettings, Generation
+from verified.config.generation import EmbedSettings, EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.engines.protocol import (
     DETAIL,
     ErrorInAnswer,
     Unreadable,
-    body_of,
+    chat_body,
+    embedding_body,
+    embedding_reply,
     error_of,
-    path_of,
-    read_answer,
     reduced_body,
     rejected_field,
+    reply_of,
     transcription_arguments,
     transcription_reply,
 )
@@ -125,22 +127,17 @@ class OpenAI:
         if failure is not None:
             raise failure
 
-    def _ask(self, request: Request) -> Reply:
-        """One call with its repetitions."""
-
-        def call() -> Reply:
-            return self._transcribe(request) if request.sound else self._chat(request)
-
-        return self._repeat(call, request)
-
     def _chat(self, request: Request) -> Reply:
         """One try, and again at once without a field that the model turns out not to take."""
-        whole = body_of(request, self.settings)
+        if isinstance(self.settings, EmbedSettings):
+            path, whole, read = "/embeddings", embedding_body(request, self.settings), embedding_reply
+        else:
+            path, whole = "/chat/completions", chat_body(request, self.model, self.settings.video_input)
+            read = partial(reply_of, max_tokens=self.settings.sampling.max_tokens)
         while True:
             body = reduced_body(whole, without := sorted(self.rejected_fields))
             try:
-                content = self.client.post(path_of(self.settings), cast_to=bytes, body=body)
-                reply = read_answer(content, self.settings)
+                reply = read(self.client.post(path, cast_to=bytes, body=body), self.model)
             except (self.errors.APIStatusError, ErrorInAnswer) as error:
                 field = rejected_field(error.status_code, error.body, error.message, body)
                 if field is None:
@@ -156,13 +153,13 @@ class OpenAI:
                 self.rejected_fields.add(field)
                 log.warning("%s does not take %s, its calls go without it: %s", self.model, field, message)
 
-    def _repeat(self, call: Callable[[], Reply], request: Request) -> Reply:
-        """`call`, with retries of temporary errors."""
+    def _ask(self, request: Request) -> Reply:
+        """One call, with retries of temporary errors."""
         started, reply = time.monotonic(), Reply("", "error", "stopped")
         for trial in range(self.settings.retries + 1):
             self._wait_until(self.free_at)
             self.limits.begin(self.settings.timeout_seconds)
-            reply, named = self._try(call, request)
+            reply, named = self._try(request)
             last = trial == self.settings.retries or self.stopped.is_set()
             self._watch(reply, last)
             if last or not is_passing(reply.finish, reply.reason):
@@ -183,11 +180,11 @@ class OpenAI:
             self.unlogged, self.logged_at = Counter(), now
         log.info("%s: %s; again in %.1f s", self.model, counts, pause)
 
-    def _try(self, call: Callable[[], Reply], request: Request) -> tuple[Reply, float | None]:
+    def _try(self, request: Request) -> tuple[Reply, float | None]:
         """The reply, and how many seconds the endpoint asks to wait before another try."""
         named = None
         try:
-            reply = call()
+            reply = self._transcribe(request) if request.sound else self._chat(request)
         except (Unreadable, self.refused) as error:
             reply = Reply("", "error", "garbage", str(error))
         except self.errors.APITimeoutError:

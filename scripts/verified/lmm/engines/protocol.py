@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from verified.config.generation import EmbedSettings, EngineSettings
+from verified.config.generation import EmbedSettings
 from verified.errors import InputError
 from verified.lmm.engines.media import data_url, jpeg_of, mp4_url, video_facts, video_url
 from verified.lmm.request import Reply, Request
@@ -337,22 +337,3 @@ def transcription_reply(content: bytes, request: Request) -> Reply:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(f"the endpoint's transcript cannot be read: {error!r}"[:DETAIL]) from None
     return Reply(json.dumps({"segments": listed}, ensure_ascii=False), tokens_in=tokens_in, tokens_out=tokens_out)
-
-
-def path_of(role: EngineSettings) -> str:
-    """The path of a role's calls, below the address of its endpoint."""
-    return "/embeddings" if isinstance(role, EmbedSettings) else "/chat/completions"
-
-
-def body_of(request: Request, role: EngineSettings) -> dict:
-    """The body of a call."""
-    if isinstance(role, EmbedSettings):
-        return embedding_body(request, role)
-    return chat_body(request, role.model, role.video_input)
-
-
-def read_answer(content: bytes, role: EngineSettings) -> Reply:
-    """The reply in the bytes of an answer. Raises Unreadable and ErrorInAnswer as `reply_of`."""
-    if isinstance(role, EmbedSettings):
-        return embedding_reply(content, role.model)
-    return reply_of(content, role.model, role.sampling.max_tokens)
