@@ -24,7 +24,7 @@ from verified.io.jsonl import read_json
 from verified.io.video import file_digest, iterate_frames
 from verified.nn import mini_lm
 from verified.nn.sentences import encode
-from verified.runtime.wildcards import rows_of_shard, shard_names
+from verified.runtime.wildcards import group_by_shard, shard_names
 
 
 def test_its_logits_are_those_of_the_original_code():
@@ -189,9 +189,9 @@ def test_shards_and_one_file_of_links(videos, tmp_path):
     write_video_features(videos, SETTINGS, CLIP_SECONDS, tmp_path / "whole.h5")
     whole = FeatureFile(tmp_path / "whole.h5")
     shards = []
-    for name in shard_names(3):
+    for name, rows in zip(shard_names(3), group_by_shard(videos, 3)):
         shards.append(tmp_path / "video" / f"{name}.h5")
-        write_video_features(rows_of_shard(videos, name, 3), SETTINGS, CLIP_SECONDS, shards[-1])
+        write_video_features(rows, SETTINGS, CLIP_SECONDS, shards[-1])
     assert link_video_features(shards, tmp_path / "videos.jsonl", tmp_path / "video.h5") == 4
     moved = tmp_path / "elsewhere"
     moved.mkdir()

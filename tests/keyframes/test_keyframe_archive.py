@@ -22,7 +22,7 @@ from verified.keyframes.extract import extract_keyframes, write_keyframes
 from verified.keyframes.seen import SeenKeyframes
 from verified.keyframes.segmentation import SCORED_WIDTH, ContentScore, bounds, find_cuts, segment_moment
 from verified.runtime.previous_output import made_with
-from verified.runtime.wildcards import rows_of_shard, shard_names
+from verified.runtime.wildcards import group_by_shard, shard_names
 
 SETTINGS = Keyframes(segments=3, min_scene_seconds=0.6, threshold=27.0)
 
@@ -60,8 +60,8 @@ def test_shards_do_not_change_a_keyframe(corpus, tmp_path):
     rows, images = read_archive(tmp_path / "one.tar")
     assert [row["desc_id"] for row in rows] == [row["desc_id"] for row in moments]
     parts, part_images = [], {}
-    for name in shard_names(4):
-        write_keyframes(rows_of_shard(moments, name, 4), videos, SETTINGS, tmp_path / f"{name}.tar")
+    for name, some in zip(shard_names(4), group_by_shard(moments, 4)):
+        write_keyframes(some, videos, SETTINGS, tmp_path / f"{name}.tar")
         some_rows, some_images = read_archive(tmp_path / f"{name}.tar")
         parts += some_rows
         part_images |= some_images

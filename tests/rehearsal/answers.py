@@ -26,7 +26,7 @@ from verified.lmm.session import Session
 from verified.lmm.tasks import dynamics, statics
 from verified.perturbations.write import TASK_OF_KIND, perturb
 from verified.planning.stages import wanted_models
-from verified.runtime.wildcards import rows_of_shard, shard_names
+from verified.runtime.wildcards import shard_names
 from verified.weights.records import locate_models
 from verified.weights.wanted import record_file
 
@@ -55,8 +55,7 @@ def main(*configs: str) -> None:
         for name, dataset in settings.datasets.items():
             dataset_root = Path(dataset_folder(settings, name))
             for shard in shard_names(settings.shards):
-                moments = read_jsonl(dataset_root / f"corpus/shards/{shard}.moments.jsonl")
-                whole = list(rows_of_shard(moments, shard, settings.shards))
+                whole = read_jsonl(dataset_root / f"corpus/shards/{shard}.moments.jsonl")
                 moments = [row for row in whole if _read(row)]
                 videos = {row["video"]: row for row in read_jsonl(dataset_root / f"corpus/shards/{shard}.videos.jsonl")}
                 with Session(generation, settings.seed, statics.TASKS, engines) as session:

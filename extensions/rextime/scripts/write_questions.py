@@ -7,13 +7,13 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.lmm.session import Session
-    from verified.runtime.wildcards import rows_of_shard
+    from verified.runtime.wildcards import group_by_shard, shard_index
     from verified_rextime.config import Rextime
     from verified_rextime.generate import shard_counts, write_questions
     from verified_rextime.tasks import GENERATION
 
     params = snakemake.params
-    items = rows_of_shard(read_jsonl(snakemake.input.rows), snakemake.wildcards.shard, params.shards)
+    items = group_by_shard(read_jsonl(snakemake.input.rows), params.shards)[shard_index(snakemake.wildcards.shard)]
     videos = {row["video"]: row for row in read_jsonl(snakemake.input.videos)}
     with Session(received(Generation, params.generation), params.seed, GENERATION) as session:
         questions, to_mark, fates = write_questions(items, videos, session, received(Rextime, params.rextime))

@@ -14,7 +14,7 @@ from verified.errors import InputError
 from verified.io.jsonl import read_jsonl
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
-from verified.runtime.wildcards import rows_of_shard, shard_names
+from verified.runtime.wildcards import group_by_shard, shard_name, shard_names
 from verified_rextime import jobs
 from verified_rextime.answer import TASKS, take_test
 from verified_rextime.config import Rextime
@@ -46,11 +46,11 @@ def walk_of(config: Config, tested: Tested) -> Callable[[Session], None]:
 
     def walk(session: Session) -> None:
         items = _items(config) if section.sources else []
-        for shard in shard_names(config.shards) if items else ():
-            rows = rows_of_shard(items, shard, config.shards)
+        for number, rows in enumerate(group_by_shard(items, config.shards) if items else ()):
             video_rows = (row for row in rows if section.sources[row["source"]].has_videos)
             videos = _videos(
-                [described.format("videos", shard)], ((row["video"], row["duration"]) for row in video_rows)
+                [described.format("videos", shard_name(number))],
+                ((row["video"], row["duration"]) for row in video_rows),
             )
             questions, _, _ = write_questions(rows, videos, session, section)
             tested.append((questions, videos))

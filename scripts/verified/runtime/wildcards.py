@@ -51,11 +51,6 @@ def group_by_shard(rows: Iterable[Row], shards: int) -> list[list[Row]]:
     return divided
 
 
-def rows_of_shard(rows: list[Row], name: str, shards: int) -> list[Row]:
-    """The rows whose ``video`` belongs to shard `name`, in their order."""
-    return [row for row in rows if shard_of(row["video"], shards) == shard_index(name)]
-
-
 def videos_of_shard(paths: Mapping[str, Place], name: str, shards: int) -> dict[str, Place]:
     """The videos that belong to shard `name`, by id, in the order of their ids."""
     return {video: path for video, path in sorted(paths.items()) if shard_of(video, shards) == shard_index(name)}
