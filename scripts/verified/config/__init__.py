@@ -100,9 +100,10 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     key = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
-        if kinds := kinds_with(config_model().model_json_schema(), path):
+        schema = config_model().model_json_schema()
+        if kinds := kinds_with(schema, path):
             return f"{key} is a key of kind {', '.join(kinds)} (value {detail['input']!r})"
-        near = difflib.get_close_matches(str(path[-1]), _sibling_keys(path), n=1, cutoff=0.4)
+        near = difflib.get_close_matches(str(path[-1]), properties_at(schema, path[:-1]), n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {key} (value {detail['input']!r}){hint}"
     if detail["type"] == "missing":
@@ -124,8 +125,3 @@ def _written_path(location: tuple[int | str, ...], values: Any) -> list[int | st
                 continue
         path.append(key)
     return path
-
-
-def _sibling_keys(path: list[int | str]) -> list[str]:
-    """Valid keys of the section that holds the last part of `path`."""
-    return properties_at(config_model().model_json_schema(), path[:-1])

@@ -258,7 +258,7 @@ def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
     Its SHA-256 must be `umt_sha256`, or the lock file's if the configuration names none; the first fetch sets the lock.
     Raises InputError if the file cannot be fetched or its SHA-256 differs.
     """
-    path = Path(_file(evaluator))
+    path = Path(str(evaluator.umt_file))
     if path.is_file():
         return check_umt(evaluator, lock)
     if not evaluator.umt_url:
@@ -279,8 +279,8 @@ def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
 def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
     """{"bytes", "sha256"} of the checkpoint at `at` (default `umt_file`). Raises InputError if its SHA-256 is not the
     pinned one."""
-    path = at or Path(_file(evaluator))
-    key = evaluator.umt_url or _file(evaluator)
+    path = at or Path(str(evaluator.umt_file))
+    key = evaluator.umt_url or str(evaluator.umt_file)
     facts = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
     locked = read_lock(lock)["files"].get(key)
     for meant, who in ((evaluator.umt_sha256, "evaluator.umt_sha256"), (locked and locked["sha256"], lock)):
@@ -294,9 +294,3 @@ def check_umt(evaluator: Evaluator, lock: str, at: Path | None = None) -> dict:
         add_to_lock(lock, "files", key, facts)
         log.info("%s: SHA-256 %s, now in %s", path, facts["sha256"], lock)
     return facts
-
-
-def _file(evaluator: Evaluator) -> str:
-    if evaluator.umt_file is None:
-        raise InputError("no checkpoint of UMT is named", remedy="name its file in evaluator.umt_file")
-    return evaluator.umt_file
