@@ -249,10 +249,8 @@ def _count_calls(
 
 
 def _shards(name: str, config: Config) -> list[SeenShard]:
-    """The current moments by shard. Raises InputError if no file lists them."""
+    """The current moments by shard. Raises InputError if no file lists them yet."""
     source, corpus = config.datasets[name].source, f"{dataset_folder(config, name)}/corpus"
-    if not source.has_videos:
-        raise InputError(f"no moments of {name} are available", file=corpus)
     if source.rendered and not Path(moments := source.files(corpus)["moments"]).is_file():
         raise InputError(
             f"the demo corpus of {name} is not rendered yet",
