@@ -85,18 +85,14 @@ class VLLM:
     def _answer(self, batch: list[Request]) -> Iterator[Reply]:
         """Replies to a batch; requests whose pictures do not decode are excluded from the call."""
         messages: dict[int, list[dict] | dict] = {}
-        failed: dict[int, Reply] = {}
+        replies: dict[int, Reply] = {}
         for index, request in enumerate(batch):
             try:
                 messages[index] = self._messages(request)
             except (OSError, ValueError, SyntaxError) as error:
-                failed[index] = Reply("", "error", "media", str(error))
-        positions = list(messages)
-        replies = dict(
-            zip(positions, self._chat([messages[index] for index in positions], [batch[index] for index in positions]))
-        )
-        for index in range(len(batch)):
-            yield failed[index] if index in failed else replies[index]
+                replies[index] = Reply("", "error", "media", str(error))
+        replies |= zip(messages, self._chat([*messages.values()], [batch[index] for index in messages]))
+        return (replies[index] for index in range(len(batch)))
 
     def _messages(self, request: Request) -> list[dict] | dict:
         """Input of vLLM for a request: messages of a chat; with a video, the prompt as the template writes it."""
