@@ -1,7 +1,7 @@
 """Output folders of a configuration: all are below results/NAME, so that two configurations never collide.
 
 A data set's folder is results/NAME if the data set has the configuration's name, and results/NAME/DATASET otherwise.
-The rules' wildcard `dataset` is that folder without `results/`; `runtime.folders.key_of` gives the data set's key for
+The rules' wildcard `dataset` is that folder without `results/`; `runtime.wildcards.key_of` gives the data set's key for
 it.
 """
 
