@@ -35,7 +35,7 @@ MISSING_SECONDS = 1.0
 """Seconds of missing picture, against the header's claim, from which a video counts as broken off."""
 
 
-def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
+def probe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Decode a video once and describe it: the keys of videos.jsonl except `video` and `path`.
 
     duration (seconds until the last frame is off the screen), fps (frames per second, the mean where it varies), width
@@ -44,7 +44,7 @@ def probe(path: str | os.PathLike[str], threads: int = 1) -> dict[str, Any]:
     its header claims; the other figures then describe the part that decodes. The rest of the header is ignored. Raises
     VideoError, with a reason, for a file without a usable frame.
     """
-    with open_video(path, threads) as video:
+    with open_video(path) as video:
         frames, times = 0, (0.0, 0.0)
         height = width = rotation = first = 0  # of the first frame; a video without any is an error
         for timed in video:

@@ -100,7 +100,7 @@ class Decoder:
     remaining frames, and the one at `needed`, are unchanged.
     """
 
-    def __init__(self, path: str | os.PathLike[str], container: InputContainer, threads: int):
+    def __init__(self, path: str | os.PathLike[str], container: InputContainer):
         self.path, self.damage, self.needed = str(path), 0, 0.0
         self._container = container
         # A cover picture looks like a video stream.
@@ -114,7 +114,7 @@ class Decoder:
         if stream.codec_context is None:  # pyright: ignore[reportUnnecessaryComparison] (against PyAV's annotation)
             raise VideoError("no-decoder", path, "its codec cannot be decoded")
         self.stream = stream
-        self.stream.codec_context.thread_count = threads
+        self.stream.codec_context.thread_count = 1  # best for throughput, because shards run in parallel
         rate = self.stream.average_rate or self.stream.guessed_rate
         self.nominal_rate = float(rate) if rate and 0 < rate < 1000 else FALLBACK_RATE
         self._origin = second_zero(container, stream)  # stamp of the player's second 0; None: the first frame's
@@ -347,11 +347,8 @@ def _seconds(ticks: int | None, base: Fraction | None) -> float | None:
 
 
 @contextlib.contextmanager
-def open_video(path: str | os.PathLike[str], threads: int = 1) -> Generator[Decoder]:
-    """Open a video for one forward decode. Raises VideoError for an unusable file.
-
-    `threads` are decoder threads; one is best for throughput, because shards already run in parallel.
-    """
+def open_video(path: str | os.PathLike[str]) -> Generator[Decoder]:
+    """Open a video for one forward decode. Raises VideoError for an unusable file."""
     path = Path(path)
     _check_file(path)
     try:
@@ -360,7 +357,7 @@ def open_video(path: str | os.PathLike[str], threads: int = 1) -> Generator[Deco
     except (FFmpegError, OSError, ValueError) as error:
         raise VideoError("not-a-video", path, f"cannot be opened as a video: {error}") from None
     with container:
-        yield Decoder(path, container, threads)
+        yield Decoder(path, container)
 
 
 def _check_file(path: Path) -> None:

@@ -24,17 +24,17 @@ log = logging.getLogger("verified")
 
 
 @contextlib.contextmanager
-def open_reader(path: str | os.PathLike[str], threads: int = 1) -> "Generator[Decoder | DecordDecoder]":
+def open_reader(path: str | os.PathLike[str]) -> "Generator[Decoder | DecordDecoder]":
     """`open_video`, with the reader in the environment variable `READER` (pyav, decord; default pyav)."""
-    with open_video(path, threads) as decoder:
+    with open_video(path) as decoder:
         if os.environ.get(READER) != "decord" or not decoder.mp4:
             yield decoder
             return
-        with open_video(path, threads) as look:
+        with open_video(path) as look:
             first = next(iter(look))
         hidden = any(entry.is_discard for entry in decoder.stream.index_entries)
         suits = first.view == View() and first.frame.color_trc not in HDR and not hidden
-        yield DecordDecoder(decoder, first.time, threads) if suits else decoder
+        yield DecordDecoder(decoder, first.time) if suits else decoder
 
 
 class DecordDecoder:
@@ -43,8 +43,8 @@ class DecordDecoder:
     `first` is the time of the first frame in seconds.
     """
 
-    def __init__(self, decoder: Decoder, first: float, threads: int):
-        self._decoder, self._first, self._threads = decoder, first, threads
+    def __init__(self, decoder: Decoder, first: float):
+        self._decoder, self._first = decoder, first
         self.needed = 0.0
 
     def __iter__(self) -> Iterator[TimedFrame]:
@@ -57,7 +57,7 @@ class DecordDecoder:
         decord.logging.set_level(decord.logging.FATAL)
         number, latest = 0, -math.inf
         try:
-            reader: Any = decord.VideoReader(self._decoder.path, num_threads=self._threads)
+            reader: Any = decord.VideoReader(self._decoder.path, num_threads=1)
             stamps = np.asarray(reader.get_frame_timestamp(range(len(reader))), np.float64)  # [frames, 2] start and end
             starts = (stamps[:, 0] - stamps[0, 0]).round(6) + self._first  # float32 in the library
             end = self._decoder.end_of(float(starts[-1]), float(stamps[-1, 1] - stamps[-1, 0]))

@@ -77,7 +77,6 @@ def frames_of_spans(
     fps: float | None = None,
     count: int | None = None,
     size: Size = None,
-    threads: int = 1,
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Decode a video once and yield (index, frames, times) of each span as soon as it is complete.
 
@@ -103,12 +102,12 @@ def frames_of_spans(
             raise ValueError(f"span {index}: [{start}, {end}) is empty or not finite")
         times = rate_times(start, end, fps) if fps else uniform_times(start, end, count) if count else None
         requests.append(_Span(index, start, end, times, fill=count is not None))
-    for span, shape in _stream(path, requests, size, threads):
+    for span, shape in _stream(path, requests, size):
         yield span.result(shape)
 
 
 def read_frames(
-    path: str | os.PathLike[str], times: Sequence[float] | np.ndarray, size: Size = None, threads: int = 1
+    path: str | os.PathLike[str], times: Sequence[float] | np.ndarray, size: Size = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The frames on the screen at `times` (seconds, any order): uint8 RGB [T, H, W, 3] and their true times [T].
 
@@ -119,20 +118,20 @@ def read_frames(
         raise ValueError("no times given")
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
     ordered = np.unique(np.concatenate([[0.0], np.maximum(seconds, 0.0)]))
-    span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size, threads))
+    span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size))
     indices: list[int] = np.searchsorted(ordered, np.maximum(seconds, 0.0)).tolist()
     return np.stack([span.frames[index] for index in indices]), np.array([span.shown[index] for index in indices])
 
 
 def iterate_frames(
-    path: str | os.PathLike[str], fps: float | None = None, size: Size = None, threads: int = 1
+    path: str | os.PathLike[str], fps: float | None = None, size: Size = None
 ) -> Iterator[tuple[float, np.ndarray]]:
     """Yield (time, frame) over a whole video: every frame, or the frames on the screen at 0, 1/fps, 2/fps, ….
 
     `time` is the frame's true time, or the grid time where a rate is given; `frame` is uint8 RGB [H, W, 3]. Memory
     holds one frame. Raises VideoError for an unusable file.
     """
-    with open_reader(path, threads) as video:
+    with open_reader(path) as video:
         step = 0
         for timed in video:
             if fps is None:
@@ -148,13 +147,13 @@ def iterate_frames(
 
 
 def _stream(
-    path: str | os.PathLike[str], requests: list[_Span], size: Size, threads: int
+    path: str | os.PathLike[str], requests: list[_Span], size: Size
 ) -> Iterator[tuple[_Span, tuple[int, int]]]:
     """Yield each completed request from one decode, with height and width: all frames get the first one's."""
     waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
-    with open_reader(path, threads) as video:
+    with open_reader(path) as video:
         following = iter(video)
         first = timed = next(following)
         shape = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
