@@ -68,8 +68,8 @@ def test_the_frame_at_a_time_is_the_players(reader, name, seconds, at, numbers):
 )
 def test_spans_and_cuts_are_on_the_players_clock(reader, name, span, numbers):
     path = CLIPS / f"{name}.mp4"
-    ((_, frames, _),) = frames_of_spans(path, [span])
-    assert [number_in(frame) for frame in frames] == list(numbers)
+    ((_, frames, _),) = frames_of_spans(path, [span], fps=10)
+    assert list(dict.fromkeys(map(number_in, frames))) == list(numbers)
     with av.open(io.BytesIO(cut(path, {0: span}, 320)[0])) as clip:
         assert clip.streams.video[0].width == 160, "never enlarged"
         shown = [number_in(frame.to_ndarray(format="rgb24")) for frame in clip.decode(video=0)]

@@ -7,7 +7,7 @@ import av
 import numpy as np
 import pytest
 from av.stream import Disposition
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from media import counted, number_of, scenes, set_display_rotation, write_video
 
@@ -76,17 +76,6 @@ def test_number_gives_middles_of_equal_parts(steady, spans, count):
         expected = expected_numbers(stamps, math.inf, middles) if inside else []
         assert [number_of(frame) for frame in frames] == expected
         assert len(times) == len(expected)
-
-
-@settings(max_examples=60, deadline=None)
-@given(spans_drawn)
-@example([(2.0005, 3.0005)])
-def test_without_rate_every_frame_of_the_half_open_span(steady, spans):
-    for index, frames, times in frames_of_spans(steady, spans):
-        start, end = spans[index]
-        expected = [k for k in range(COUNT) if start - TOLERANCE <= k / FPS < end - TOLERANCE]
-        expected = expected or expected_numbers([k / FPS for k in range(COUNT)], COUNT / FPS, [start])
-        assert [number_of(frame) for frame in frames] == expected == [round(time * FPS) for time in times]
 
 
 @pytest.mark.parametrize("fps", [3.2, 12])

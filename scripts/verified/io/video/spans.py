@@ -30,34 +30,20 @@ def uniform_times(start: float, end: float, count: int) -> np.ndarray:
 class _Span:
     """One request in progress: its pending times and its frames."""
 
-    def __init__(self, index: int, start: float, end: float, times: np.ndarray | None, fill: bool):
-        self.index, self.start, self.end = index, start, end
-        self.times = None if times is None else times.tolist()  # None: every frame of the span
+    def __init__(self, index: int, times: np.ndarray, fill: bool):
+        self.index = index
+        self.times: list[float] = times.tolist()
         self.fill = fill  # whether times after the last frame show the last frame
         self.frames: list[np.ndarray] = []
         self.shown: list[float] = []
 
     @property
     def complete(self) -> bool:
-        return self.times is not None and len(self.frames) == len(self.times)
+        return len(self.frames) == len(self.times)
 
-    def awaits(self, timed: TimedFrame) -> float:
-        """Earliest time after the frame `timed` that matters to this span."""
-        return timed.until if self.times is None else self.times[len(self.frames)]
-
-    def share(self, timed: TimedFrame, first: bool, last: bool) -> int:
+    def share(self, timed: TimedFrame, last: bool) -> int:
         """Number of this span's times that the frame `timed` serves; the first frame also serves earlier times."""
-        if self.times is None:
-            inside = self.start - TOLERANCE <= timed.time < self.end - TOLERANCE
-            only = (
-                (first or timed.time < self.start)
-                and self.start < timed.until - TOLERANCE
-                and (last or timed.until >= self.end - TOLERANCE)
-            )
-            return int(inside or only)
-        horizon = timed.until - TOLERANCE
-        if last and self.fill:
-            horizon = math.inf
+        horizon = math.inf if last and self.fill else timed.until - TOLERANCE
         return bisect.bisect_left(self.times, horizon, len(self.frames)) - len(self.frames)
 
     def result(self, shape: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray]:
@@ -87,21 +73,20 @@ def frames_of_spans(
       video is slower. Grid points after the video's end are omitted.
     - `count`: the frames at the mid-points of `count` equal parts, so T = count. Points after the video's end repeat
       the last frame.
-    - neither: every frame whose time is in the span, or the one on the screen at `start` without any.
     - `size`: None, one number (square) or (height, width).
 
     A span that begins after the end of the video gives T = 0; the caller must count it. Spans are yielded in the order
     of their completion. Memory holds the frames of the spans that are open at one moment, each once. Decoding ends with
     the last span. Raises VideoError for an unusable file, ValueError for a span with end <= start.
     """
-    if fps is not None and count is not None:
-        raise ValueError("give fps or count, not both")
+    if (fps is None) == (count is None):
+        raise ValueError("give fps or count")
     requests: list[_Span] = []
     for index, (start, end) in enumerate(spans):
         if not (math.isfinite(start) and math.isfinite(end) and end > start):
             raise ValueError(f"span {index}: [{start}, {end}) is empty or not finite")
-        times = rate_times(start, end, fps) if fps else uniform_times(start, end, count) if count else None
-        requests.append(_Span(index, start, end, times, fill=count is not None))
+        times = rate_times(start, end, fps) if fps else uniform_times(start, end, count or 0)
+        requests.append(_Span(index, times, fill=count is not None))
     for span, shape in _stream(path, requests, size):
         yield span.result(shape)
 
@@ -118,7 +103,7 @@ def read_frames(
         raise ValueError("no times given")
     # A leading time of 0 puts the start of the span inside the video, so that later times fill from its last frame.
     ordered = np.unique(np.concatenate([[0.0], np.maximum(seconds, 0.0)]))
-    span, _ = next(_stream(path, [_Span(0, 0.0, math.inf, ordered, fill=True)], size))
+    span, _ = next(_stream(path, [_Span(0, ordered, fill=True)], size))
     indices: list[int] = np.searchsorted(ordered, np.maximum(seconds, 0.0)).tolist()
     return np.stack([span.frames[index] for index in indices]), np.array([span.shown[index] for index in indices])
 
@@ -146,32 +131,29 @@ def iterate_frames(
                 video.needed = step / fps
 
 
-def _stream(
-    path: str | os.PathLike[str], requests: list[_Span], size: Size
-) -> Iterator[tuple[_Span, tuple[int, int]]]:
+def _stream(path: str | os.PathLike[str], requests: list[_Span], size: Size) -> Iterator[tuple[_Span, tuple[int, int]]]:
     """Yield each completed request from one decode, with height and width: all frames get the first one's."""
-    waiting = [(span.times[0] if span.times is not None else span.start, span.index, span) for span in requests]
+    waiting = [(span.times[0], span.index, span) for span in requests]
     heapq.heapify(waiting)
     active: list[_Span] = []
     with open_reader(path) as video:
         following = iter(video)
-        first = timed = next(following)
+        timed = next(following)
         shape = upright_size(timed) if size is None else (size, size) if isinstance(size, int) else size
         while (waiting or active) and timed is not None:
-            video.needed = min([*(span.awaits(timed) for span in active), *(entry[0] for entry in waiting[:1])])
+            pending = [span.times[len(span.frames)] for span in active]
+            video.needed = min([*pending, *(entry[0] for entry in waiting[:1])])
             upcoming = next(following, None)
             while waiting and waiting[0][0] < timed.until - TOLERANCE:
                 active.append(heapq.heappop(waiting)[2])
             array = None
             for span in active:
-                share = span.share(timed, timed is first, upcoming is None)
+                share = span.share(timed, upcoming is None)
                 if share > 0:
                     array = frame_array(timed, shape) if array is None else array
                     span.frames.extend([array] * share)
                     span.shown.extend([timed.time] * share)
-            finished = [
-                span for span in active if span.complete or (span.times is None and timed.until >= span.end - TOLERANCE)
-            ]
+            finished = [span for span in active if span.complete]
             active = [span for span in active if span not in finished]
             for span in finished:
                 yield span, shape
