@@ -316,24 +316,17 @@ class Contents(NamedTuple):
 
 
 class FeatureFile:
-    """Read-only mapping from key to features, float32 [items, dim].
-
-    Opens the file on first use in each process, so an instance may be handed to worker processes by fork or pickle.
-    """
+    """Read-only mapping from key to features, float32 [items, dim]; the file is opened on first use."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         self._file: h5py.File | None = None
-        self._owner: int | None = None
         self._checked: dict[str, Any] = {}
         self._shards: dict[Path, Any] = {}
 
     def _open(self) -> h5py.File:
-        if self._file is None or self._owner != os.getpid():
-            # A handle inherited by fork shares its file position with the parent: never use or close it here.
-            self._file, self._owner = open_hdf5(self.path), os.getpid()
-            self._checked.clear()
-            self._shards.clear()
+        if self._file is None:
+            self._file = open_hdf5(self.path)
         return self._file
 
     def _dataset(self, key: str) -> Any:  # h5py.Dataset
@@ -441,12 +434,9 @@ class FeatureFile:
         return width
 
     def close(self) -> None:
-        """Close the file in this process; the next use opens it again."""
-        if self._file is not None and self._owner == os.getpid():
+        """Close the file; the next use opens it again."""
+        if self._file is not None:
             self._checked.clear()
             self._shards.clear()
             self._file.close()
-        self._file = self._owner = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "_file": None, "_owner": None, "_checked": {}, "_shards": {}}
+        self._file = None
