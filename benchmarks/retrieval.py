@@ -48,7 +48,7 @@ def main() -> None:
     torch.set_num_threads(1)
     for size in TINY if options.tiny else SIZES:
         made = made_up(size)
-        found = made.search().vr.video[: size.plain, 0]
+        found = made.search()["VR"].video[: size.plain, 0]
         if (found != made.plain_lists(size.plain)[:, 0].numpy()).any():
             sys.exit(f"{size.name}: the two ways find different videos")
         own = side("ours", made.search, size.queries)

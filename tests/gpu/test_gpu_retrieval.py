@@ -55,7 +55,7 @@ def test_training_and_search_as_on_the_cpu(name, splits, tmp_path, device, repor
     answers = {}
     for kind in ("cpu", device.type):
         parts = (unseen.videos, unseen.queries, unseen.moments, replace(searching, device=kind), unseen.ranked)
-        answers[kind] = {task: lists.score[:, 0] for task, lists in search(model.to(kind), *parts).tasks().items()}
+        answers[kind] = {task: lists.score[:, 0] for task, lists in search(model.to(kind), *parts).items()}
     for task, best in answers["cpu"].items():
         torch.testing.assert_close(
             torch.as_tensor(answers[device.type][task]), torch.as_tensor(best), rtol=2e-3, atol=1e-4, msg=task

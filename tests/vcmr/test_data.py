@@ -273,18 +273,18 @@ def test_lists_of_vr_hold_the_external_videos_in_the_models_order(name, planted_
     model = small_model(name)
     split = listed(planted_files, model, length=5, without={0})
     lists = search(model, split.videos, split.queries, split.moments, SEARCHING, split.ranked)
-    assert (np.sort(lists.vr.video, axis=1) == np.sort(split.ranked.video, axis=1)).all()
-    assert (np.diff(lists.vr.score, axis=1) <= 0).all()
+    assert (np.sort(lists["VR"].video, axis=1) == np.sort(split.ranked.video, axis=1)).all()
+    assert (np.diff(lists["VR"].score, axis=1) <= 0).all()
     if not model.rescores:
-        assert (lists.vr.video == split.ranked.video).all()
-        np.testing.assert_allclose(lists.vr.score, np.exp(20 * split.ranked.cosine), rtol=1e-5)
+        assert (lists["VR"].video == split.ranked.video).all()
+        np.testing.assert_allclose(lists["VR"].score, np.exp(20 * split.ranked.cosine), rtol=1e-5)
     else:
-        np.testing.assert_allclose(lists.vr.score.sum(axis=1), 1.0, rtol=1e-4)
-        assert not (lists.vr.video == split.ranked.video).all()
-    shown = lists.vcmr.video[lists.vcmr.video >= 0]
+        np.testing.assert_allclose(lists["VR"].score.sum(axis=1), 1.0, rtol=1e-4)
+        assert not (lists["VR"].video == split.ranked.video).all()
+    shown = lists["VCMR"].video[lists["VCMR"].video >= 0]
     assert np.isin(shown, split.ranked.video).all()
-    assert split.moments.video[0] not in lists.vcmr.video[0]
-    assert (lists.svmr.video[0][lists.svmr.video[0] >= 0] == split.moments.video[0]).all()
+    assert split.moments.video[0] not in lists["VCMR"].video[0]
+    assert (lists["SVMR"].video[0][lists["SVMR"].video[0] >= 0] == split.moments.video[0]).all()
     own = replace(split.ranked, video=split.moments.video[:, None], cosine=split.ranked.cosine[:, :1])
-    alone = search(model, split.videos, split.queries, split.moments, SEARCHING, own).vcmr
-    assert (lists.svmr.start == alone.start).all() and (lists.svmr.end == alone.end).all()
+    alone = search(model, split.videos, split.queries, split.moments, SEARCHING, own)["VCMR"]
+    assert (lists["SVMR"].start == alone.start).all() and (lists["SVMR"].end == alone.end).all()

@@ -66,7 +66,7 @@ SETTINGS = SearchSettings(min_pred_clips=2, max_pred_clips=7, searched_videos=10
 
 @pytest.fixture(scope="module")
 def found(model, inputs):
-    return search(model, *inputs, replace(SETTINGS, padding="official")).tasks()
+    return search(model, *inputs, replace(SETTINGS, padding="official"))
 
 
 def rows_of(lists, query, numbers):
@@ -91,7 +91,7 @@ def test_lists_are_those_of_the_official_inference(official, found, task):
 def test_rows_of_vcmr_stand_where_the_official_ones_do_if_videos_are_padded_alike(
     model, inputs, official, padding, in_place
 ):
-    lists = search(model, *inputs, replace(SETTINGS, padding=padding)).vcmr
+    lists = search(model, *inputs, replace(SETTINGS, padding=padding))["VCMR"]
     numbers = list(official["video2idx"].values())
     pairs = [
         (ours[:3], theirs[:3])
@@ -103,18 +103,18 @@ def test_rows_of_vcmr_stand_where_the_official_ones_do_if_videos_are_padded_alik
 
 
 def test_chunks_and_blocks_do_not_change_lists(model, inputs, monkeypatch):
-    whole = search(model, *inputs, SETTINGS).tasks()
+    whole = search(model, *inputs, SETTINGS)
     monkeypatch.setattr("verified.benchmark.vcmr.search.SCORED_AT_ONCE", 40)
     monkeypatch.setattr("verified.benchmark.vcmr.search.ENCODED_AT_ONCE", 2)
-    parts = search(model, *inputs, SearchSettings(2, 7, searched_videos=10, rows=200, chunk=2)).tasks()
+    parts = search(model, *inputs, SearchSettings(2, 7, searched_videos=10, rows=200, chunk=2))
     for task in whole:
         assert (whole[task].video == parts[task].video).all()
         np.testing.assert_allclose(whole[task].score, parts[task].score, rtol=1e-4)
 
 
 def test_spans_are_in_the_seconds_of_clips_of_their_video(model, inputs):
-    plain = search(model, *inputs, SETTINGS).tasks()
-    slow = search(model, replace(inputs[0], slower=0.25), *inputs[1:], SETTINGS).tasks()
+    plain = search(model, *inputs, SETTINGS)
+    slow = search(model, replace(inputs[0], slower=0.25), *inputs[1:], SETTINGS)
     for task in ("SVMR", "VCMR"):
         assert (slow[task].video == plain[task].video).all()
         shown = plain[task].video >= 0

@@ -94,8 +94,8 @@ def test_a_planted_moment_is_found_and_lists_hold_no_overlaps():
         video[4:6] = queries[number]
     durations = [12.0, 12.0, 12.0, 12.0, 11.5]
     lists = dense_lists(queries, videos, durations, own, 1.0, SPANS)
-    assert lists.vr.video[:, 0].tolist() == [0, 1, 2, 3, 4]
-    for found in (lists.vcmr, lists.svmr):
+    assert lists["VR"].video[:, 0].tolist() == [0, 1, 2, 3, 4]
+    for found in (lists["VCMR"], lists["SVMR"]):
         assert found.video[:, 0].tolist() == [0, 1, 2, 3, 4]
         assert ((found.start[:, 0] >= 4) & (found.end[:, 0] <= 6)).all()  # both clips are the query: all three tie
         assert (found.end[found.video == 4] <= 11.5).all()
@@ -105,15 +105,15 @@ def test_a_planted_moment_is_found_and_lists_hold_no_overlaps():
             start, end = spans[:, 1], spans[:, 2]
             met = tiou(start[:, None], end[:, None], start, end) * (spans[:, :1] == spans[:, 0])
             assert (met[~np.eye(len(spans), dtype=bool)] <= SPANS.nms_threshold).all()
-    assert (lists.svmr.video[(lists.svmr.video != NO_VIDEO)] == np.repeat(own, lists.svmr.counts())).all()
+    assert (lists["SVMR"].video[(lists["SVMR"].video != NO_VIDEO)] == np.repeat(own, lists["SVMR"].counts())).all()
 
 
 def test_a_query_without_a_vector_answers_nothing():
     videos = [unit(np.random.default_rng(2).normal(size=(4, 3))) for _ in range(2)]
     queries = np.array([[0.0, 0, 0], [1, 0, 0]])
     lists = dense_lists(queries, videos, [4.0, 4.0], np.array([0, 1]), 1.0, SPANS)
-    assert [found.counts()[0] for found in (lists.vcmr, lists.svmr, lists.vr)] == [0, 0, 0]
-    assert lists.vr.counts()[1] == 2
+    assert [found.counts()[0] for found in (lists["VCMR"], lists["SVMR"], lists["VR"])] == [0, 0, 0]
+    assert lists["VR"].counts()[1] == 2
 
 
 @pytest.mark.parametrize("shows", [{}, {"shows": "clips", "clip_frames": 3}])

@@ -13,8 +13,7 @@ import numpy as np
 
 from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.vcmr.data import read_moments
-from verified.benchmark.vcmr.metrics import DEPTH
-from verified.benchmark.vcmr.search import TaskLists
+from verified.benchmark.vcmr.metrics import DEPTH, TASKS
 from verified.benchmark.vcmr.testing import write_test
 from verified.config.datasets import Spans
 from verified.config.generation import EmbedSettings
@@ -37,8 +36,8 @@ def dense_lists(
     own: np.ndarray,
     step_seconds: float,
     spans: Spans,
-) -> TaskLists:
-    """Lists of Q queries [Q, dim] over the vectors [pieces, dim] of V videos; `own` [Q] is the true video of each.
+) -> dict[str, Lists]:
+    """Lists by task of queries [Q, dim] over vectors [pieces, dim] of V videos; `own` [Q] is the true video of each.
 
     A query without a vector (zeros) has empty lists.
     """
@@ -46,7 +45,7 @@ def dense_lists(
     for at in range(0, len(queries), QUERIES_AT_ONCE):
         some = slice(at, at + QUERIES_AT_ONCE)
         chunks.append(_chunk(queries[some], videos, durations, own[some], step_seconds, spans))
-    return TaskLists(*(_join([chunk[task] for chunk in chunks]) for task in range(3)))
+    return {task: _join([chunk[task] for chunk in chunks]) for task in TASKS}
 
 
 def _chunk(
@@ -56,7 +55,7 @@ def _chunk(
     own: np.ndarray,
     step: float,
     spans: Spans,
-) -> tuple[Lists, Lists, Lists]:
+) -> dict[str, Lists]:
     columns = np.asarray(queries.any(axis=1))
     best, nearness = _empty_lists(len(queries)), np.full((len(queries), len(videos)), -np.inf)
     alone = _empty_lists(len(queries))
@@ -81,7 +80,7 @@ def _chunk(
         Lists(np.where(columns[:, None], lists.video, NO_VIDEO), lists.start, lists.end, lists.score)
         for lists in (suppress(best, spans.nms_threshold, None), suppress(alone, spans.nms_threshold, None), by_video)
     ]
-    return silenced[0], silenced[1], silenced[2]
+    return dict(zip(TASKS, silenced))
 
 
 def _empty_lists(queries: int) -> Lists:
@@ -137,7 +136,7 @@ def test_dense(
         vectors.append(holder[video])
     queries = embed_texts(moments.caption, session)
     durations = [videos[video]["duration"] for video in moments.videos]
-    lists = dense_lists(queries, vectors, durations, moments.video, settings.step_seconds, spans).tasks()
+    lists = dense_lists(queries, vectors, durations, moments.video, settings.step_seconds, spans)
     calls = session.outcome_counts()[EMBEDDING.name]
     lost = int((~queries.any(axis=1)).sum())
     more = {"parameters": 0, "unanswered": session.settle(), "queries_without_vector": lost, "calls": calls}

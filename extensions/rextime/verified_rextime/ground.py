@@ -57,7 +57,7 @@ def best_windows(
     moments, searching = data.moments, settings.searching(searched_videos=1, rows=1)
     # Only the given video matters here, so a two-stage model gets it as its only candidate.
     own_video = Ranked(moments.desc_id, moments.video[:, None], np.ones((len(moments), 1), np.float32), moments.videos)
-    ranked = search(model, data.videos, data.queries, moments, searching, own_video).svmr
+    ranked = search(model, data.videos, data.queries, moments, searching, own_video)["SVMR"]
     predictions = {}
     for row, video, start, end in zip(questions, ranked.video[:, 0], ranked.start[:, 0], ranked.end[:, 0]):
         window = (float(start), min(float(end), row["duration"])) if video >= 0 else (0.0, float(row["duration"]))

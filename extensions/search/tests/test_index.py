@@ -44,7 +44,7 @@ def benchmark(files: dict, halves: bool):
     if halves:
         corpus = {name: part if part.dtype == torch.bool else part.half().float() for name, part in corpus.items()}
     found = search_encoded_corpus(model, corpus, videos, queries, moments, settings)
-    return moments, suppress(found.vcmr, SPANS["nms_threshold"])
+    return moments, suppress(found["VCMR"], SPANS["nms_threshold"])
 
 
 def asked(index: Index, files: dict, moments, row: int):

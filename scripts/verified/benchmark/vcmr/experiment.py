@@ -184,7 +184,7 @@ def test_model(
     tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None
     moments = _test_moments(files, facts["tested_on"])["test"]
     data = _split(model, _open(files), moments, settings, tokeniser, "test", Room())
-    lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked).tasks()
+    lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked)
     truth = truth_of(data.moments)
     outside = 0
     if data.ranked is not None:

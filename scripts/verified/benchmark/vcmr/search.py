@@ -14,7 +14,6 @@ import logging
 import tempfile
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,10 +21,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from verified.benchmark.lists import NO_VIDEO, Lists
-from verified.benchmark.vcmr.contract import Encoded, RetrievalModel
+from verified.benchmark.vcmr.contract import Encoded, RetrievalModel, Spans
 from verified.benchmark.vcmr.data import Batches, Corpus, Moments, Padding
 from verified.benchmark.vcmr.layers import to_longest
-from verified.benchmark.vcmr.metrics import DEPTH
+from verified.benchmark.vcmr.metrics import DEPTH, TASKS
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.runtime.progress import Progress
 
@@ -59,32 +58,6 @@ class SearchSettings:
     """Whether progress is omitted (the searches between epochs)."""
 
 
-class Localised(NamedTuple):
-    """Outputs of a model for K videos of each of Q queries."""
-
-    start: Tensor
-    """[Q, K, L] probabilities."""
-    end: Tensor
-    """[Q, K, L] probabilities."""
-    score: Tensor | None
-    """[Q, K] of the videos, from models that re-score the list."""
-    proposals: Tensor | None
-    """[Q, K, …] of `Spans`, from models that give them."""
-
-
-@dataclass
-class TaskLists:
-    """Ranked lists of Q queries; videos are positions in the corpus, times are seconds."""
-
-    vcmr: Lists
-    svmr: Lists
-    vr: Lists
-
-    def tasks(self) -> dict[str, Lists]:
-        """Lists by task name."""
-        return {"VCMR": self.vcmr, "SVMR": self.svmr, "VR": self.vr}
-
-
 @torch.no_grad()
 def search(
     model: RetrievalModel,
@@ -93,8 +66,11 @@ def search(
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
-) -> TaskLists:
-    """Lists of every query of `moments`; `ranked` holds the external lists, for two-stage models only."""
+) -> dict[str, Lists]:
+    """Lists by task of every query of `moments`: videos are positions in the corpus, times are seconds.
+
+    `ranked` holds the external lists, for two-stage models only.
+    """
     training, model = model.training, model.eval()
     lists = search_encoded_corpus(
         model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked
@@ -112,7 +88,7 @@ def search_encoded_corpus(
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
-) -> TaskLists:
+) -> dict[str, Lists]:
     """`search` over an encoded corpus."""
     depth = min(settings.searched_videos, len(videos))
     chunk = _chunk(depth, videos.context, settings)
@@ -133,7 +109,7 @@ def search_encoded_corpus(
             progress.step(len(index))
     if not settings.quiet:
         progress.finish()
-    return TaskLists(*(Lists.join([chunk_lists[task] for chunk_lists in searched]) for task in range(3)))
+    return {task: Lists.join([chunk_lists[task] for chunk_lists in searched]) for task in TASKS}
 
 
 def _search_chunk(
@@ -145,7 +121,7 @@ def _search_chunk(
     scores: Tensor,
     truth: Tensor,
     settings: SearchSettings,
-) -> tuple[Lists, Lists, Lists]:
+) -> dict[str, Lists]:
     limits = settings.min_pred_clips, settings.max_pred_clips
     pairs = torch.cat([candidates, truth.unsqueeze(1)], dim=1)
     start, end, rescored, proposals = localise(model, queries, corpus, pairs, settings)
@@ -164,11 +140,11 @@ def _search_chunk(
 
     vcmr, alone = best(slice(None, -1), weights), best(slice(-1, None), torch.ones_like(weights[:, :1]))
     seconds = torch.from_numpy(videos.clip_seconds).to(candidates.device)
-    return (
-        _lists(vcmr, candidates, seconds),
-        _lists(alone, truth.unsqueeze(1), seconds),
-        _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
-    )
+    return {
+        "VCMR": _lists(vcmr, candidates, seconds),
+        "SVMR": _lists(alone, truth.unsqueeze(1), seconds),
+        "VR": _video_lists(candidates[:, :DEPTH], weights[:, :DEPTH]),
+    }
 
 
 def _in_order(values: Tensor, order: Tensor) -> Tensor:
@@ -245,8 +221,9 @@ def video_scores(model: RetrievalModel, queries: Encoded, corpus: Encoded, devic
 
 def localise(
     model: RetrievalModel, queries: Encoded, corpus: Encoded, pairs: Tensor, settings: SearchSettings
-) -> Localised:
-    """Localise in the videos `pairs` [Q, K] of each query."""
+) -> Spans:
+    """Localise in the videos `pairs` [Q, K] of each query: `Spans` with two axes Q and K for P, and start and end as
+    probabilities."""
     count, depth = pairs.shape
     order = pairs.flatten().argsort(stable=True)
     video, query = pairs.flatten()[order], order // depth
@@ -266,7 +243,7 @@ def localise(
             proposals = start.new_empty(len(order), *spans.proposals.shape[1:]) if proposals is None else proposals
             proposals[order[some]] = spans.proposals.float()
     shape = (count, depth, -1)
-    return Localised(
+    return Spans(
         start.view(shape),
         end.view(shape),
         rescored.view(count, depth) if model.rescores else None,

@@ -251,9 +251,7 @@ def _batch(drawing: _BatchSampler, rows: np.ndarray, generator: torch.Generator)
 def _selection_scores(model: RetrievalModel, selection: SplitData, searching: SearchSettings) -> dict[str, float]:
     """R@1 of the three tasks in percent, and the criterion of selection."""
     quick = replace(searching, rows=1, quiet=True)
-    lists_by_task = search(
-        model, selection.videos, selection.queries, selection.moments, quick, selection.ranked
-    ).tasks()
+    lists_by_task = search(model, selection.videos, selection.queries, selection.moments, quick, selection.ranked)
     truth = selection.truth()
     scores = {}
     for task, lists in lists_by_task.items():

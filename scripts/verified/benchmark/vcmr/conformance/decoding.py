@@ -107,7 +107,7 @@ def check_round_trip(trial: Trial) -> None:
         labels = torch.from_numpy(span_labels(trial.cls, moments, videos))
         perfect = _Perfect(model, labels, torch.from_numpy(moments.video))
         ranked = _true_first(moments) if model.two_stage else None
-        lists_by_task = engine.search(perfect, videos, queries, moments, settings, ranked).tasks()
+        lists_by_task = engine.search(perfect, videos, queries, moments, settings, ranked)
         truth = Truth(moments.desc_id, moments.video, moments.time[:, None])
         for task in ("SVMR", "VCMR"):
             right = per_query(task, truth, lists_by_task[task])["0.7/r1"]
@@ -158,7 +158,7 @@ def check_no_leak(trial: Trial) -> None:
     shifted = corpus.moments((corpus.true_video + 3) % corpus.count)
     lists = []
     for moments in (corpus.moments(corpus.true_video), shifted):
-        lists_by_task = engine.search(model, corpus, corpus.queries, moments, corpus.searching, corpus.ranked).tasks()
+        lists_by_task = engine.search(model, corpus, corpus.queries, moments, corpus.searching, corpus.ranked)
         shown = lists_by_task["SVMR"].video
         require((shown[:, 0] == moments.video).all(), "SVMR: a list does not look into the true video")
         rest = (shown == moments.video[:, None]) | (shown == NO_VIDEO)
