@@ -7,7 +7,7 @@ with job(snakemake, snakemake.params.threads):
     from verified.annotations.selection import SCORE_KEYS
     from verified.features.encoders import load_joint
     from verified.io.jsonl import read_jsonl, write_jsonl
-    from verified.keyframes.archive import KeyframeTars
+    from verified.keyframes.archive import KeyframeTar
     from verified.weights.records import source_of
 
     inputs, settings = snakemake.input, snakemake.params
@@ -15,7 +15,7 @@ with job(snakemake, snakemake.params.threads):
     sentences, _ = source_of(*settings.sentences, inputs.weights)
     joint, _ = source_of(*settings.joint, inputs.weights)
     encoder = load_joint(joint)
-    with KeyframeTars(inputs.keyframes) as keyframes:
+    with KeyframeTar(*inputs.keyframes) as keyframes:
         frames = frame_vectors(keyframes, encoder)
     rows = agreement(read_jsonl(inputs.moments), scores, frames, encoder, sentences, settings.threads)
     write_jsonl(snakemake.output[0], rows)

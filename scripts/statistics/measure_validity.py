@@ -16,7 +16,7 @@ with job(snakemake):
     truth, scores, corrupted = read_jsonl(inputs.truth), rows_of(inputs.scores), rows_of(inputs.corrupted)
     wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in corrupted}
     faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
-    index = [row for path in inputs.keyframes for row in KeyframeTar(path).rows.values()]
+    index = [*KeyframeTar(*inputs.keyframes).rows.values()]
     recalls = {trained: read_per_query(folders) for trained, folders in settings.runs.items()}
 
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps)]

@@ -7,7 +7,7 @@ from captioning import make_tar
 from verified.annotations.agreement import PARTS, agreement, frame_vectors, things_in, unit
 from verified.annotations.selection import candidates_by_moment, choose, choose_by
 from verified.features.packaged import PackagedJoint
-from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.archive import KeyframeTar
 from verified.keyframes.extract import encode_jpeg
 
 MODEL = "all-MiniLM-L6-v2"
@@ -44,9 +44,8 @@ def archive(path, colours: dict[int, tuple[int, int, int]]):
 
 @pytest.fixture
 def red(tmp_path):
-    with KeyframeTars(
-        [archive(tmp_path / "a.tar", {7: (255, 0, 0)}), archive(tmp_path / "b.tar", {8: (0, 0, 255)})]
-    ) as both:
+    first, second = archive(tmp_path / "a.tar", {7: (255, 0, 0)}), archive(tmp_path / "b.tar", {8: (0, 0, 255)})
+    with KeyframeTar(first, second) as both:
         return frame_vectors(both, Colours())
 
 

@@ -17,7 +17,7 @@ from running import ended_well
 from verified.demo.source import render_demo
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_json, read_jsonl
-from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.archive import KeyframeTar
 
 pytestmark = pytest.mark.slow
 ANNOTATED = {"videos": 10, "seconds": 11, "fps": 6, "size": 96, "train_share": 0.6, "val_share": 0.15}
@@ -67,7 +67,7 @@ def candidates(rows: list[dict]) -> dict[str, int]:
 
 
 def keyframes(folder: Path, desc_ids: list[int]) -> dict[int, str]:
-    with KeyframeTars(sorted(folder.glob("*.tar"))) as tars:
+    with KeyframeTar(*sorted(folder.glob("*.tar"))) as tars:
         times = {desc_id: [frame["time"] for frame in tars.keyframes(desc_id)] for desc_id in desc_ids}
         return {desc_id: " ".join(f"{time:.3f}" for time in of) for desc_id, of in times.items()}
 

@@ -17,7 +17,7 @@ from PIL import Image
 from verified.errors import InputError
 from verified.features.encoders import JointEncoder, fit, from_sentence_model, whole_sentences
 from verified.features.packaged import class_names
-from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.archive import KeyframeTar
 from verified.nn.sentences import encode
 from verified.runtime.progress import Progress
 
@@ -87,14 +87,12 @@ def agreement(
     ]
 
 
-def frame_vectors(keyframes: KeyframeTars, encoder: JointEncoder) -> dict[int, np.ndarray]:
+def frame_vectors(keyframes: KeyframeTar, encoder: JointEncoder) -> dict[int, np.ndarray]:
     """Vectors [keyframes, dim] of length 1 of the keyframes of each moment, by its `desc_id`.
 
     Raises InputError for a keyframe that is not a picture.
     """
-    listed = [
-        (desc_id, entry["file"]) for desc_id in sorted(keyframes.of_moment) for entry in keyframes.keyframes(desc_id)
-    ]
+    listed = [(desc_id, entry["file"]) for desc_id in sorted(keyframes.rows) for entry in keyframes.keyframes(desc_id)]
     vectors = []
     progress = Progress("keyframes seen", len(listed), "keyframes")
     for at in range(0, len(listed), FRAMES_AT_ONCE):

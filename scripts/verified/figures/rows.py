@@ -11,7 +11,7 @@ from PIL import Image
 
 from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.text import line_height, wrap
-from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.archive import KeyframeTar
 
 FRAME = 1.4
 """Height of a keyframe in inches, if the whole row fits next to the text."""
@@ -65,10 +65,10 @@ def _shape(image: Image.Image) -> float:
 
 def keyframes_of(archives: Iterable[str], ids: set[int]) -> dict[int, list[tuple[float, Image.Image]]]:
     """(time in seconds, image) of the keyframes of the wanted moments, read from the archives of all shards."""
-    with KeyframeTars(archives) as stills:
+    with KeyframeTar(*archives) as stills:
         return {
             desc_id: [(frame["time"], _image(stills.image(frame["file"]))) for frame in stills.keyframes(desc_id)]
-            for desc_id in ids & stills.of_moment.keys()
+            for desc_id in ids & stills.rows.keys()
         }
 
 

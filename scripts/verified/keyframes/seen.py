@@ -19,17 +19,16 @@ class SeenKeyframes:
     """
 
     def __init__(self, path: Path, settings: Keyframes, moments: list[dict], videos: dict[str, dict]):
-        there = path.is_file() and made_with(path, settings.model_dump(mode="json"))
-        self.tar, self.settings = KeyframeTar(path) if there else None, settings
+        paths = [path] if path.is_file() and made_with(path, settings.model_dump(mode="json")) else []
+        self.tar, self.settings = KeyframeTar(*paths), settings
         self.cut_as: dict[int, int] = {}
         self.supposed: dict[int, str] = {}
-        cut = self.tar.rows if self.tar else {}
         of_video: dict[str, list[dict]] = defaultdict(list)
-        for row in cut.values():
+        for row in self.tar.rows.values():
             of_video[row["video"]].append(row)
         for moment in moments:
             number, video = moment["desc_id"], moment["video"]
-            same = [cut[number]] if number in cut else []
+            same = [self.tar.rows[number]] if number in self.tar.rows else []
             rows = [*same, *of_video[video]] if video in videos else []
             if (source := next((row for row in rows if _cut_from(row, moment)), None)) is not None:
                 self.cut_as[number] = source["desc_id"]
@@ -38,21 +37,20 @@ class SeenKeyframes:
 
     def keyframes(self, desc_id: int) -> list[dict]:
         """Keyframes of a moment, in the order of time."""
-        if desc_id in self.cut_as and self.tar is not None:
+        if desc_id in self.cut_as:
             return self.tar.keyframes(self.cut_as[desc_id])
         span = self.supposed[desc_id]
         return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(self.settings.segments)]
 
     def image(self, name: str) -> bytes:
         """The JPEG of this name, or a text in its place."""
-        return (self.tar.image(name) if self.tar else b"") or f"not cut yet: {name}".encode()
+        return self.tar.image(name) or f"not cut yet: {name}".encode()
 
     def __enter__(self) -> "SeenKeyframes":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.tar:
-            self.tar.close()
+        self.tar.close()
 
 
 def _cut_from(row: dict, moment: dict) -> bool:

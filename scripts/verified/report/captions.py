@@ -18,7 +18,7 @@ from verified.io.fig import TYPES
 from verified.io.files import atomic_path, write_text
 from verified.io.jsonl import finite
 from verified.io.pages import clock, data_url, inert_json, page, thumb, write_page
-from verified.keyframes.archive import KeyframeTars
+from verified.keyframes.archive import KeyframeTar
 from verified.report import CAPTIONS_PAGE
 
 PART = 128
@@ -61,11 +61,11 @@ class Thumbnails:
     """Small JPEGs of keyframes, read on demand from the archives of all shards."""
 
     def __init__(self, archives: Iterable[str | Path]):
-        self._stills = KeyframeTars(archives)
+        self._stills = KeyframeTar(*archives)
 
     def of(self, desc_id: int) -> list[tuple[float, str]]:
         """(time in seconds, data URL) of each keyframe of a moment."""
-        if desc_id not in self._stills.of_moment:
+        if desc_id not in self._stills.rows:
             return []
         frames = self._stills.keyframes(desc_id)
         return [

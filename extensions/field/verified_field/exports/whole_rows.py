@@ -23,7 +23,7 @@ from verified.layout import Layout
 from verified_field.config import Rows
 
 if TYPE_CHECKING:
-    from verified.keyframes.archive import KeyframeTars
+    from verified.keyframes.archive import KeyframeTar
 
 CSV_TEXT = (
     "SPLIT.csv in UTF-8 with a header, one row a caption; an empty cell is no value, and an apostrophe before =, +, -"
@@ -59,9 +59,9 @@ def write_webdataset(
 
     With files of `videos` and `keyframes`, they hold clips of at most `clip_side` pixels, and keyframes; else text.
     """
-    from verified.keyframes.archive import KeyframeTars
+    from verified.keyframes.archive import KeyframeTar
 
-    with KeyframeTars(keyframes) as stills:
+    with KeyframeTar(*keyframes) as stills:
         media = media_of(read_jsonl(videos[0]), stills, clip_side) if videos else lambda rows: {}
         for split, rows in collection.splits.items():
             for number, first in enumerate(range(0, len(rows), shard_captions)):
@@ -72,7 +72,7 @@ def write_webdataset(
     write_cards(folder, "webdataset", SHARDS_TEXT.format(media=WITH_MEDIA if videos else ""), collection)
 
 
-def media_of(videos: list[dict], keyframes: "KeyframeTars", side: int) -> Media:
+def media_of(videos: list[dict], keyframes: "KeyframeTar", side: int) -> Media:
     """A function that cuts the clips of some rows (each video decoded once) and reads their keyframes."""
     from verified.io.video.cut import clips_of
 
