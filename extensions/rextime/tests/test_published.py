@@ -15,11 +15,10 @@ from verified.benchmark.vcmr.checkpoint import load_model
 from verified.benchmark.vcmr.experiment import Settings
 from verified.benchmark.vcmr.registry import model_class
 from verified.config import load
-from verified.features.hub_models import text_states
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified_rextime import jobs
-from verified_rextime.published import ground_as_published, import_grounder
+from verified_rextime.published import ground_as_published, import_grounder, text_states
 from verified_rextime.rows import Prediction
 
 SMALL = {

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from verified.benchmark.vcmr.checkpoint import FORM, load_model
 from verified.benchmark.vcmr.experiment import Settings
 from verified.benchmark.vcmr.importing import Published, Sizes, import_checkpoint
 from verified.errors import InputError
-from verified.features.hub_models import text_states
+from verified.features.hub_models import Clip
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.nn.checkpoint import load_facts
 from verified.runtime.checksums import write_built_checksums
@@ -60,6 +61,19 @@ def ground_as_published(
     facts = {key: header[key] for key in ("imported_from", "imported_sha256")}
     facts |= {"questions": len(questions), "without_features": len(questions) - len(answered)}
     return nothing | best_windows(model, answered, files, settings), facts
+
+
+def text_states(name: str, texts: list[str], batch: int = 64) -> list[np.ndarray]:
+    """CLIP's last states [tokens, width] float16 of each text's tokens, as features of queries are published: start and
+    end included, not projected. Raises InputError where CLIP cannot be loaded.
+    """
+    clip = Clip(name)
+    states: list[np.ndarray] = []
+    for start in range(0, len(texts), batch):
+        tokens, output = clip.read(texts[start : start + batch])
+        lengths = tokens["attention_mask"].sum(dim=1).tolist()
+        states += [row[:length] for row, length in zip(output.last_hidden_state.half().cpu().numpy(), lengths)]
+    return states
 
 
 def given_rows(questions: list[Question]) -> list[dict]:

@@ -6,12 +6,10 @@ and a sentence is padded to the model's full length, since the vector is read at
 """
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from verified.demo.pretrained import SHIPPED
 from verified.errors import InputError
@@ -107,55 +105,17 @@ class Clip:
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """(tokens [L, dim], sentence [dim]) per text, float32: projected states of all its tokens, start and end
         included, and the projection of the end token's. Text beyond CLIP's 77 tokens is cut off."""
-        tokens, output = self._read(texts)
+        tokens, output = self.read(texts)
         states = self._model.text_projection(output.last_hidden_state).cpu().numpy()
         whole = self._model.text_projection(output.pooler_output).cpu().numpy()
         lengths = tokens["attention_mask"].sum(dim=1).tolist()
         return [(states[row, :length], whole[row]) for row, length in enumerate(lengths)]
 
     @torch.inference_mode()
-    def states(self, texts: list[str]) -> list[np.ndarray]:
-        """Last states [tokens, width] of each text, float16: start and end included, not projected."""
-        tokens, output = self._read(texts)
-        states = output.last_hidden_state.half().cpu().numpy()
-        return [states[row, :length] for row, length in enumerate(tokens["attention_mask"].sum(dim=1).tolist())]
-
-    def _read(self, texts: list[str]) -> tuple[Any, Any]:
+    def read(self, texts: list[str]) -> tuple[Any, Any]:
+        """Tokens of texts, and the output of the text model. Text beyond CLIP's 77 tokens is cut off."""
         tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=self._limit, return_tensors="pt")
         return tokens, self._model.text_model(**tokens.to(self._device))
-
-
-class ClipTokens(nn.Module):
-    """CLIP's text side in the manner of other text encoders: projected states of the tokens."""
-
-    def __init__(self, name: str):
-        from transformers import CLIPModel
-
-        super().__init__()
-        model = CLIPModel.from_pretrained(name)
-        self._states, self._projection = model.text_model, model.text_projection
-        # The retrieval stage leaves two of a model's positions unused, for encoders that count from behind padding.
-        sizes: Any = model.config
-        positions = sizes.text_config.max_position_embeddings + 2
-        self.config = SimpleNamespace(hidden_size=sizes.projection_dim, max_position_embeddings=positions)
-
-    @property
-    def device(self) -> torch.device:
-        return self._projection.weight.device
-
-    def forward(self, **tokens: Tensor) -> SimpleNamespace:
-        return SimpleNamespace(last_hidden_state=self._projection(self._states(**tokens).last_hidden_state))
-
-
-def text_states(name: str, texts: list[str], batch: int = 64) -> list[np.ndarray]:
-    """Last states [tokens, width] float16 of each text's tokens, as features of queries are published: start and end
-    included, not projected. Text beyond CLIP's 77 tokens is cut off. Raises InputError where CLIP cannot be loaded.
-    """
-    clip = Clip(name)
-    states: list[np.ndarray] = []
-    for start in range(0, len(texts), batch):
-        states += clip.states(texts[start : start + batch])
-    return states
 
 
 class SigLip:

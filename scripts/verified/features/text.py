@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from verified.config.features import Features
 from verified.errors import InputError
@@ -80,23 +80,27 @@ class Spool:
 
 
 class LibraryTokens:
-    """An encoder that transformers loads from a folder or the hub, such as roberta-base or a CLIP."""
+    """An encoder that transformers loads from a folder or the hub: roberta-base, or a CLIP with its projection."""
 
     def __init__(self, source: str):
         from transformers import AutoModel, AutoTokenizer
 
         from verified.features.encoders import joint_kind
-        from verified.features.hub_models import ClipTokens
 
+        self._device = visible_device()
         self._tokenizer = AutoTokenizer.from_pretrained(source)
         kind = joint_kind(source)
         if kind not in ("", "clip"):
             raise ValueError(f"it is a {kind} model, which no retrieval model reads captions of")
-        model = (ClipTokens(source) if kind else AutoModel.from_pretrained(source)).eval()
-        self._model = model.to(visible_device())
-        self.dim = model.config.hidden_size
+        model = AutoModel.from_pretrained(source).eval()
+        config = model.config
+        model, self._projection = (model.text_model, model.text_projection) if kind else (model, nn.Identity())
+        self._model = model.to(self._device)
+        self._projection.to(self._device)
+        self.dim = config.projection_dim if kind else config.hidden_size
         # RoBERTa's positions begin behind its padding index, so it takes two tokens fewer than its table has rows.
-        self.limit = min(self._tokenizer.model_max_length, model.config.max_position_embeddings - 2)
+        positions = config.text_config.max_position_embeddings if kind else config.max_position_embeddings - 2
+        self.limit = min(self._tokenizer.model_max_length, positions)
 
     def __call__(self, texts: list[str]) -> tuple[Tensor, Tensor]:
         """Last hidden states [N, L, dim], and which tokens are special or padding [N, L]."""
@@ -109,7 +113,7 @@ class LibraryTokens:
             return_tensors="pt",
         )
         special = tokens.pop("special_tokens_mask").bool() | ~tokens["attention_mask"].bool()
-        return self._model(**tokens.to(self._model.device)).last_hidden_state.cpu(), special
+        return self._projection(self._model(**tokens.to(self._device)).last_hidden_state).cpu(), special
 
 
 class PackagedTokens:
