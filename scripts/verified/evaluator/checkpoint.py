@@ -43,10 +43,9 @@ def load_checkpoint(path: str | Path, architecture: Architecture | None = None) 
     tensors = _expand(load(path, FORM)[0], size.vocabulary, path)
     try:
         with torch.device("meta"):
-            expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
+            problem = misfit(tensors, NoiseEvaluator(size).state_dict())
     except (ValueError, TypeError, RuntimeError, ArithmeticError, AssertionError) as error:
         raise InputError(f"its header describes no network that can be built: {error}", file=path) from None
-    problem = misfit({name: tensor.shape for name, tensor in tensors.items()}, expected)
     if problem:
         raise InputError(
             f"the checkpoint does not fit size {size.size!r} with {size.frames} frames of {size.image_size} pixels:"

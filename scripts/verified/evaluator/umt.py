@@ -88,8 +88,7 @@ def import_umt(source: Path, target: Path, size: Architecture) -> dict[str, int]
             remedy="is this a checkpoint of another architecture?",
         )
     with torch.device("meta"):
-        expected = {name: tensor.shape for name, tensor in NoiseEvaluator(size).state_dict().items()}
-    problem = misfit({name: tensor.shape for name, tensor in renamed.items()}, expected)
+        problem = misfit(renamed, NoiseEvaluator(size).state_dict())
     if problem:
         raise InputError(
             f"not a complete UMT checkpoint of size {size.size}: {problem}",

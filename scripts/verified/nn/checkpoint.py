@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
 from torch import Tensor, nn
@@ -67,19 +66,18 @@ def fill(module: nn.Module, tensors: Mapping[str, Tensor], name: str, path: str 
 
 def require_fit(module: nn.Module, tensors: Mapping[str, Tensor], owner: str, path: str | Path) -> None:
     """Raise InputError that names the first tensor of a module that is missing, misshapen or unknown."""
-    expected = {name: tensor.shape for name, tensor in module.state_dict().items()}
-    if problem := misfit({name: tensor.shape for name, tensor in tensors.items()}, expected):
+    if problem := misfit(tensors, module.state_dict()):
         raise InputError(f"does not fit {owner}: {problem}", file=path)
 
 
-def misfit(shapes: Mapping[str, torch.Size], expected: Mapping[str, torch.Size]) -> str | None:
-    """The first difference between two sets of named shapes in words, or None."""
-    for name, shape in expected.items():
-        if name not in shapes:
-            return f"tensor {name} {list(shape)} is missing"
-        if shapes[name] != shape:
-            return f"tensor {name} is {list(shapes[name])}, not {list(shape)}"
-    unknown = sorted(set(shapes) - set(expected))
+def misfit(tensors: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> str | None:
+    """The first difference between the names and shapes of two sets of tensors in words, or None."""
+    for name, own in expected.items():
+        if name not in tensors:
+            return f"tensor {name} {list(own.shape)} is missing"
+        if tensors[name].shape != own.shape:
+            return f"tensor {name} is {list(tensors[name].shape)}, not {list(own.shape)}"
+    unknown = sorted(set(tensors) - set(expected))
     return f"tensor {unknown[0]} is unknown" if unknown else None
 
 

@@ -92,7 +92,7 @@ def import_checkpoint(
         state = cls.from_official(official)
         values = {"text_dim": 0, **published.complete(_sizes(published, official | state), official | state), **choices}
         model = cls(cls.Config(**values))
-        if problem := _misfit(model, state):
+        if problem := misfit(state, model.state_dict()):
             raise ValueError(problem)
         model.load_state_dict(state)
     except (KeyError, RuntimeError, TypeError, ValueError, AssertionError) as error:
@@ -137,8 +137,3 @@ def _typed(cls: type[RetrievalModel], options: dict[str, Any]) -> dict[str, Any]
         except ValidationError as error:
             raise InputError(f"--option {name}={value}: {error.errors()[0]['msg']}", remedy="correct it") from None
     return typed
-
-
-def _misfit(model: RetrievalModel, state: dict[str, Tensor]) -> str | None:
-    expected = {key: tensor.shape for key, tensor in model.state_dict().items()}
-    return misfit({key: tensor.shape for key, tensor in state.items()}, expected)
