@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from verified.benchmark.auroc import auroc, auroc_interval
-from verified.benchmark.lists import Lists, best_spans, suppress, suppress_spans
+from verified.benchmark.lists import Lists, suppress, suppress_spans
 from verified.benchmark.tiou import guessed_recall, guessed_span, hits, tiou
 from verified.benchmark.vcmr.metrics import Truth, agreed_overlap
 
@@ -94,15 +94,6 @@ def test_suppression_of_spans_is_the_greedy_one_in_float32(spans, keep):
     single = np.array(spans, np.float32).reshape(-1, 2)
     wanted = [row for *_, row in greedy([("movie", *span, row) for row, span in enumerate(single)], np.float32(0.3))]
     assert suppress_spans(np.array(spans).reshape(-1, 2), 0.3, keep).tolist() == wanted[:keep]
-
-
-def test_the_best_spans_are_those_of_a_full_sort():
-    random = np.random.default_rng(0)
-    starts = random.integers(0, 300, 20_000)  # a short movie, so that thousands must be looked at
-    spans = np.stack([starts, starts + random.integers(1, 30, 20_000)], axis=1) * 0.4
-    scores = np.round(random.normal(size=20_000), 1)  # many ties
-    order = np.argsort(-scores, kind="stable")
-    assert best_spans(scores, spans, 0.3, 100).tolist() == order[suppress_spans(spans[order], 0.3, 100)].tolist()
 
 
 def test_spans_of_equal_scores_stand_by_the_first_appearance_of_their_video():

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verified.benchmark.lists import suppress_spans
 from verified.benchmark.tiou import tiou
 from verified_longform.grid import Grid
 from verified_longform.ranking import baselines, expected_recall, hit_shares, oracle_iou, simulate_recall
 from verified_longform.recall import first_hits, recall
-from verified_longform.zero_shot import rank_proposals
+from verified_longform.zero_shot import best_spans, rank_proposals
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -124,3 +125,12 @@ def test_covering_leaves_less_than_a_clip_and_publishing_less_than_half_a_window
     assert set(map(tuple, published.proposals(frames))) <= set(map(tuple, covered.proposals(frames)))
     if frames:
         assert covered.seconds(covered.proposals(frames)).max(initial=0) <= frames / 5
+
+
+def test_the_best_spans_are_those_of_a_full_sort():
+    random = np.random.default_rng(0)
+    starts = random.integers(0, 300, 20_000)  # a short movie, so that thousands must be looked at
+    spans = np.stack([starts, starts + random.integers(1, 30, 20_000)], axis=1) * 0.4
+    scores = np.round(random.normal(size=20_000), 1)  # many ties
+    order = np.argsort(-scores, kind="stable")
+    assert best_spans(scores, spans, 0.3, 100).tolist() == order[suppress_spans(spans[order], 0.3, 100)].tolist()

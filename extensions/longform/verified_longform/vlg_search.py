@@ -6,11 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verified.benchmark.lists import best_spans
 from verified_longform.grid import Grid
 from verified_longform.recall import DEPTH
 from verified_longform.vlg_net import VLGNet
-from verified_longform.zero_shot import NMS
+from verified_longform.zero_shot import NMS, best_spans
 
 TOKENS = 50
 """Tokens of a query that are read."""

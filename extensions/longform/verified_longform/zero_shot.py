@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from verified.benchmark.lists import best_spans
+from verified.benchmark.lists import suppress_spans
 from verified_longform.grid import Grid, distinct
 from verified_longform.recall import DEPTH
 
@@ -82,3 +82,22 @@ def span_norms(sums: np.ndarray, spans: np.ndarray, clips: int) -> np.ndarray:
         norms[first:last] = corners[b, b] - 2 * corners[a, b] + corners[a, a]
         first = last
     return np.maximum(np.sqrt(np.maximum(norms, 0)), 1e-12)
+
+
+def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
+    """Indices of the `keep` best spans [n, 2] by `scores` [n] after NMS, best first; equal scores in the order given.
+
+    Only as many spans are sorted as NMS needs: the best 4096 first, more where too few of them stay.
+    """
+    size = min(len(scores), 4096)
+    while True:
+        if size < len(scores):
+            bound = np.partition(scores, len(scores) - size)[len(scores) - size]
+            candidates = np.flatnonzero(scores >= bound)
+        else:
+            candidates = np.arange(len(scores))
+        candidates = candidates[np.argsort(-scores[candidates], kind="stable")]
+        retained = suppress_spans(spans[candidates], threshold, keep)
+        if len(retained) == keep or len(candidates) == len(scores):
+            return candidates[retained]
+        size = min(len(scores), 4 * size)

@@ -3,7 +3,7 @@ removes those that overlap it by more than a tIoU.
 
 `suppress` works on many ranked lists at once, as the TVR family does: per list, rows by descending score (stable); only
 rows of one video meet. The official scripts cut lists to 100 rows before this step, so `before` is 100 here too.
-`best_spans` takes the few best of a movie's hundreds of thousands of spans, as MAD does.
+`suppress_spans` works on one list, in float32 as MAD does.
 """
 
 from dataclasses import dataclass
@@ -95,25 +95,6 @@ def suppress_spans(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray
     spans = np.asarray(spans, np.float32)
     mask = unsuppressed_mask(spans[:, :1], spans[:, 1:], np.float32(threshold), enough=keep)
     return np.flatnonzero(mask)[:keep]
-
-
-def best_spans(scores: np.ndarray, spans: np.ndarray, threshold: float, keep: int) -> np.ndarray:
-    """Indices of the `keep` best spans [n, 2] by `scores` [n] after NMS, best first; equal scores in the order given.
-
-    Only as many spans are sorted as NMS needs: the best 4096 first, more where too few of them stay.
-    """
-    size = min(len(scores), 4096)
-    while True:
-        if size < len(scores):
-            bound = np.partition(scores, len(scores) - size)[len(scores) - size]
-            candidates = np.flatnonzero(scores >= bound)
-        else:
-            candidates = np.arange(len(scores))
-        candidates = candidates[np.argsort(-scores[candidates], kind="stable")]
-        retained = suppress_spans(spans[candidates], threshold, keep)
-        if len(retained) == keep or len(candidates) == len(scores):
-            return candidates[retained]
-        size = min(len(scores), 4 * size)
 
 
 def suppress(lists: Lists, threshold: float, before: int | None = 100, after: int = 100) -> Lists:
