@@ -6,28 +6,17 @@ with job(snakemake, snakemake.params.threads) as log:
     import torch
 
     from verified.evaluator.checkpoint import load_checkpoint
-    from verified.evaluator.clips import open_clips
-    from verified.evaluator.validation import confidences, corrupted_candidates, unseen_perturbations, validation
-    from verified.io.jsonl import read_jsonl, write_json
+    from verified.evaluator.validation import grade, validation
+    from verified.io.jsonl import write_json
     from verified.nn.layers import visible_device
     from verified.runtime.job import set_threads
     from verified.runtime.wildcards import key_of
 
     set_threads(snakemake.params.threads)
     files, params = snakemake.input, snakemake.params
-
-    def rows_of(name):
-        return [row for path in files.get(name, []) for row in read_jsonl(path)]
-
-    device = torch.device(visible_device())
-    model = load_checkpoint(files.checkpoint)
-    indices = [read_jsonl(path) for path in files.indices]
-    clips = [open_clips(*pair) for pair in zip(files.clips, indices)]
-    sets = {"perturbations": unseen_perturbations(rows_of("perturbations"))}
-    if files.get("corrupted"):
-        sets["corrupted"] = corrupted_candidates(rows_of("captions"), rows_of("corrupted"))
+    graded = grade(load_checkpoint(files.checkpoint), files, torch.device(visible_device()), params.precision)
     result = {"dataset": key_of(snakemake.wildcards.dataset), "confidence": params.confidence, "sets": {}}
-    for name, (with_clips, values) in confidences(model, sets, clips, indices, device, params.precision).items():
+    for name, (with_clips, values) in graded.items():
         validated = validation(with_clips, values, params.confidence, params.resamples, params.seed)
         result["sets"][name] = validated
         for kind, area in validated["auroc"].items():

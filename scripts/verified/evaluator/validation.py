@@ -1,7 +1,9 @@
 """Grade the evaluator by captions of known truth, faithful or perturbed: areas, calibration, an ablation."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -110,6 +112,23 @@ def confidences(
         )
         for name, of_set in by_moment.items()
     }
+
+
+def grade(
+    model: NoiseEvaluator, files: Mapping[str, Any], device: torch.device, precision: str
+) -> dict[str, tuple[list[Graded], Readings]]:
+    """`confidences` of the sets of a data set, from its lists of files `perturbations`, `clips` and `indices`, and
+    `captions` and `corrupted` where the truth of its candidates is known."""
+
+    def rows_of(name: str) -> list[dict]:
+        return [row for file in files.get(name) or () for row in read_jsonl(file)]
+
+    indices = [read_jsonl(file) for file in files["indices"]]
+    clips = [open_clips(file, index) for file, index in zip(files["clips"], indices)]
+    sets = {"perturbations": unseen_perturbations(rows_of("perturbations"))}
+    if files.get("corrupted"):
+        sets["corrupted"] = corrupted_candidates(rows_of("captions"), rows_of("corrupted"))
+    return confidences(model, sets, clips, indices, device, precision)
 
 
 BINS = 10
@@ -223,10 +242,8 @@ def ablate(
         model.vision.remember_frames(before)
         before = model.vision
         for dataset in datasets:
-            indices = [read_jsonl(file) for file in dataset["indices"]]
-            clips = [open_clips(file, index) for file, index in zip(dataset["clips"], indices)]
-            sets = _captions_to_grade(dataset, captions.get(dataset["name"]))
-            for name, (with_clips, values) in confidences(model, sets, clips, indices, device, precision).items():
+            graded = grade(model, dataset | captions.get(dataset["name"], {}), device, precision)
+            for name, (with_clips, values) in graded.items():
                 measured = areas(with_clips, values[confidence], resamples, seed)
                 rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **measured})
                 log.info("%s, %s: %s", variant, name, measured)
@@ -235,14 +252,3 @@ def ablate(
         for name, of_set in read_json(files[dataset["name"]])["sets"].items():
             rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **of_set["auroc"]})
     write_json(output, rows)
-
-
-def _captions_to_grade(dataset: dict, truth: dict | None) -> dict[str, list]:
-    perturbations = [row for file in dataset["perturbations"] for row in read_jsonl(file)]
-    sets = {"perturbations": unseen_perturbations(perturbations)}
-    if truth:
-        captions, corrupted = (
-            [row for file in truth[key] for row in read_jsonl(file)] for key in ("captions", "corrupted")
-        )
-        sets["corrupted"] = corrupted_candidates(captions, corrupted)
-    return sets
