@@ -18,7 +18,7 @@ from torch import Tensor
 from verified.benchmark.vcmr.contract import Batch, Recipe, RetrievalModel
 from verified.benchmark.vcmr.data import Moments, Queries, Videos, span_labels
 from verified.benchmark.vcmr.layers import to_longest
-from verified.benchmark.vcmr.metrics import Truth, per_query
+from verified.benchmark.vcmr.metrics import per_query
 from verified.benchmark.vcmr.ranked import Ranked, draw_negatives
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.benchmark.vcmr.testing import truth_of
@@ -39,10 +39,6 @@ class SplitData:
     videos: Videos
     queries: Queries
     ranked: Ranked | None = None
-
-    def truth(self) -> Truth:
-        """The answers, with videos numbered as in the lists of `search`."""
-        return truth_of(self.moments)
 
 
 @dataclass
@@ -69,22 +65,6 @@ class Run:
     precision: str = "float32"
 
 
-@dataclass(frozen=True)
-class _BatchSampler:
-    """Data and settings that batches are sampled from."""
-
-    training: SplitData
-    labels: Tensor
-    usable: np.ndarray
-    recipe: Recipe
-    run: Run
-    per_epoch: int
-    total: int
-    device: torch.device
-    to_longest: bool
-    """Whether a batch is padded to its longest video alone."""
-
-
 Drawn = tuple[Batch, torch.Generator]
 """A batch, and the generator of its epoch, from which the losses draw as well."""
 
@@ -109,13 +89,31 @@ def train(
     total = recipe.steps or recipe.epochs * per_epoch
     device = torch.device(searching.device)
     model.to(device)
-    to_longest = searching.padding == "official" and model.official_batch is not None
-    drawing = _BatchSampler(training, labels, usable, recipe, run, per_epoch, total, device, to_longest)
+    shorten = searching.padding == "official" and model.official_batch is not None
 
     selects = len(np.unique(selection.moments.video)) >= recipe.selection_videos
     if not selects:
         log.info("fewer than %d videos to select an epoch on: the last one is taken", recipe.selection_videos)
     chosen = _best if selects else _last
+
+    def batches(first: int) -> Iterator[Iterator[Drawn]]:
+        """The batches of each step from `first` on, which begins an epoch, drawn on demand."""
+        order, generator = usable, torch.Generator()
+        together = recipe.accumulate * recipe.batch
+        for step in range(first, total):
+            epoch, turn = divmod(step, per_epoch)
+            if not turn:
+                torch.manual_seed(derive_seed(run.seed, "dropout", epoch))
+                generator.manual_seed(derive_seed(run.seed, "draws", epoch))
+                order = usable[torch.randperm(len(usable), generator=generator).numpy()]
+            rows = order[turn * together : (turn + 1) * together]
+            begins = range(0, len(rows), recipe.batch)
+            yield ((drawn_batch(rows[at : at + recipe.batch], generator), generator) for at in begins)
+
+    def drawn_batch(rows: np.ndarray, generator: torch.Generator) -> Batch:
+        query, video = _inputs(training, rows, recipe, generator)
+        video = to_longest(*video) if shorten else video
+        return Batch(*to_longest(*query), *video, labels[rows]).to(device)
 
     def losses(drawn: Drawn, step: int) -> tuple[Tensor, dict[str, Tensor]]:
         batch, generator = drawn
@@ -139,7 +137,7 @@ def train(
         optimiser=_optimiser(model, recipe),
         steps=total,
         rate=partial(_rate, recipe, total),
-        batches=partial(_batches, drawing),
+        batches=batches,
         losses=losses,
         row=row,
         steps_per_row=per_epoch,
@@ -206,21 +204,6 @@ def _rate(recipe: Recipe, total: int, step: int) -> float:
     return recipe.learning_rate * linear_multiplier(counted, total, recipe.warmup, floor)
 
 
-def _batches(drawing: _BatchSampler, first: int) -> Iterator[Iterator[Drawn]]:
-    """The batches of each step from `first` on, which begins an epoch, drawn on demand."""
-    seed, recipe, order, generator = drawing.run.seed, drawing.recipe, drawing.usable, torch.Generator()
-    together = recipe.accumulate * recipe.batch
-    for step in range(first, drawing.total):
-        epoch, turn = divmod(step, drawing.per_epoch)
-        if not turn:
-            torch.manual_seed(derive_seed(seed, "dropout", epoch))
-            generator.manual_seed(derive_seed(seed, "draws", epoch))
-            order = drawing.usable[torch.randperm(len(drawing.usable), generator=generator).numpy()]
-        rows = order[turn * together : (turn + 1) * together]
-        begins = range(0, len(rows), recipe.batch)
-        yield ((_batch(drawing, rows[at : at + recipe.batch], generator), generator) for at in begins)
-
-
 def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
     sums: dict[str, float] = {}
     for values in terms:
@@ -229,30 +212,25 @@ def _means(terms: list[loop.Terms], count: int) -> dict[str, float]:
     return {name: round(value / count, 6) for name, value in sums.items()}
 
 
-def _batch(drawing: _BatchSampler, rows: np.ndarray, generator: torch.Generator) -> Batch:
-    training, recipe = drawing.training, drawing.recipe
-    query, query_mask = to_longest(*training.queries.batch(rows))
-    positives = training.moments.video[rows]
+def _inputs(
+    training: SplitData, rows: np.ndarray, recipe: Recipe, generator: torch.Generator
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Padded queries at `rows` and their videos, each with its mask; two-stage models get negatives behind each."""
+    queries, positives = training.queries.batch(rows), training.moments.video[rows]
     if training.ranked is None:
-        video, video_mask = training.videos.batch(positives)
-    else:
-        desc_ids = training.moments.desc_id[rows]
-        negatives = draw_negatives(
-            training.ranked, desc_ids, positives, recipe.negatives, recipe.negative_pool, generator
-        )
-        slots = np.concatenate([positives[:, None], negatives], axis=1)
-        flat, mask = training.videos.batch(slots.ravel())
-        video, video_mask = flat.view(*slots.shape, *flat.shape[1:]), mask.view(*slots.shape, -1)
-    if drawing.to_longest:
-        video, video_mask = to_longest(video, video_mask)
-    return Batch(query, query_mask, video, video_mask, drawing.labels[rows]).to(drawing.device)
+        return queries, training.videos.batch(positives)
+    desc_ids = training.moments.desc_id[rows]
+    negatives = draw_negatives(training.ranked, desc_ids, positives, recipe.negatives, recipe.negative_pool, generator)
+    slots = np.concatenate([positives[:, None], negatives], axis=1)
+    flat, mask = training.videos.batch(slots.ravel())
+    return queries, (flat.view(*slots.shape, *flat.shape[1:]), mask.view(*slots.shape, -1))
 
 
 def _selection_scores(model: RetrievalModel, selection: SplitData, searching: SearchSettings) -> dict[str, float]:
     """R@1 of the three tasks in percent, and the criterion of selection."""
     quick = replace(searching, rows=1, quiet=True)
     lists_by_task = search(model, selection.videos, selection.queries, selection.moments, quick, selection.ranked)
-    truth = selection.truth()
+    truth = truth_of(selection.moments)
     scores = {}
     for task, lists in lists_by_task.items():
         for name, values in per_query(task, truth, lists).items():
