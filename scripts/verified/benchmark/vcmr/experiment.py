@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -89,13 +89,12 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: S
     cls = model_class(name)
     recipe = own_recipe(cls.recipe, settings.training)
     splits = _training_moments(files, trained_on, settings)
-    inputs = _open(files)
     tokeniser = load_tokeniser(settings.features.text_encoder) if cls.query_input == "ids" else None
     torch.manual_seed(derive_seed(settings.seed, name, trained_on, seed, "weights"))
-    model = build_model(name, _sizes(inputs, settings, tokeniser), settings.training.options)
+    model = build_model(name, _sizes(files, settings, tokeniser), settings.training.options)
     model.initial_weights()
     room = _room(settings)
-    data = {name: _split(model, inputs, split, settings, tokeniser, name, room) for name, split in splits.items()}
+    data = {name: _split(model, files, split, settings, tokeniser, name, room) for name, split in splits.items()}
     owner = fingerprint(
         modules_digest("verified.benchmark.vcmr.experiment", model_module(name)),
         owner_values(settings),
@@ -143,10 +142,11 @@ def rank_videos(files: Files, captions: str, settings: Settings, output: str) ->
     `files`: checkpoint, video, text and either train and selection, or test.
     """
     model, _ = load_model(files["checkpoint"], settings.retrieval.device)
-    splits = _training_moments(files, captions, settings) if "train" in files else _test_moments(files, captions)
-    inputs, ranked_lists, room = _open(files), {}, _room(settings)
+    tested = {"test": read_moments(files["test"], captions)} if "test" in files else {}
+    splits = tested or _training_moments(files, captions, settings)
+    ranked_lists, room = {}, _room(settings)
     for split, moments in splits.items():
-        data = _split(model, inputs, moments, settings, None, split, room)
+        data = _split(model, files, moments, settings, None, split, room)
         depth = settings.retrieval.training_list_videos if split == "train" else settings.retrieval.searched_videos
         ranked_lists[split] = _rank_videos(model, data, settings, depth)
     write_ranked(output, ranked_lists)
@@ -182,8 +182,8 @@ def test_model(
     """
     model, header = load_model(files["checkpoint"], settings.retrieval.device)
     tokeniser = load_tokeniser(settings.features.text_encoder) if model.query_input == "ids" else None
-    moments = _test_moments(files, facts["tested_on"])["test"]
-    data = _split(model, _open(files), moments, settings, tokeniser, "test", Room())
+    moments = read_moments(files["test"], facts["tested_on"])
+    data = _split(model, files, moments, settings, tokeniser, "test", Room())
     lists_by_task = search(model, data.videos, data.queries, data.moments, settings.searching(), data.ranked)
     truth = truth_of(data.moments)
     outside = 0
@@ -213,32 +213,14 @@ def _training_moments(files: Files, captions: str, settings: Settings) -> dict[s
     }
 
 
-def _test_moments(files: Files, captions: str) -> dict[str, Moments]:
-    return {"test": read_moments(files["test"], captions)}
-
-
-class Inputs(NamedTuple):
-    """Features of videos and of captions, the file of ranked lists, which two-stage models read, and the second stream
-    of video features, for models that read one."""
-
-    video: FeatureFile
-    text: FeatureFile
-    ranked: str
-    second: FeatureFile | None
-
-
-def _open(files: Files) -> Inputs:
-    second = FeatureFile(files["second"]) if "second" in files else None
-    return Inputs(FeatureFile(files["video"]), FeatureFile(files["text"]), files.get("ranked", ""), second)
-
-
-def _sizes(inputs: Inputs, settings: Settings, tokeniser) -> dict[str, int]:
-    second = 0 if inputs.second is None else inputs.second.describe().width
-    sizes = {"video_dim": inputs.video.describe().width + second, "second_dim": second}
+def _sizes(files: Files, settings: Settings, tokeniser) -> dict[str, int]:
+    width = {name: FeatureFile(files[name]).describe().width for name in ("video", "second") if name in files}
+    second = width.get("second", 0)
+    sizes = {"video_dim": width["video"] + second, "second_dim": second}
     sizes["context_clips"] = settings.spans.max_context_clips
     if tokeniser is not None:
         return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
-    return {**sizes, "text_dim": inputs.text.describe().width}
+    return {**sizes, "text_dim": FeatureFile(files["text"]).describe().width}
 
 
 def _room(settings: Settings) -> Room:
@@ -247,14 +229,15 @@ def _room(settings: Settings) -> Room:
 
 
 def _split(
-    model: RetrievalModel, inputs: Inputs, moments: Moments, settings: Settings, tokeniser, split: str, room: Room
+    model: RetrievalModel, files: Files, moments: Moments, settings: Settings, tokeniser, split: str, room: Room
 ) -> SplitData:
     cls, config = type(model), model.config
     seconds, cast = settings.spans.clip_seconds, settings.feature_cast
     clips, durations = config.context_clips, moments.durations
-    videos = Videos(inputs.video, moments.videos, cls, clips, seconds, room, cast, durations, inputs.second)
-    queries = Queries(moments, cls, config.query_tokens, inputs.text, tokeniser, room, cast)
+    video, second = FeatureFile(files["video"]), FeatureFile(files["second"]) if "second" in files else None
+    videos = Videos(video, moments.videos, cls, clips, seconds, room, cast, durations, second)
+    queries = Queries(moments, cls, config.query_tokens, FeatureFile(files["text"]), tokeniser, room, cast)
     ranked = None
     if cls.two_stage:
-        ranked = read_ranked(inputs.ranked, split, moments.videos, settings.retrieval.external_score)
+        ranked = read_ranked(files["ranked"], split, moments.videos, settings.retrieval.external_score)
     return SplitData(moments, videos, queries, ranked)
