@@ -110,14 +110,6 @@ def attend(
     return torch.softmax(similarity, dim=2) @ query, to_clips
 
 
-def shared_cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
-    """Cross entropy over all clips of all videos of a query (shared normalisation), the target being in video 0.
-
-    `logits` [B, V, L], `target` [B] clip in video 0 → scalar mean over B.
-    """
-    return F.cross_entropy(logits.flatten(1), target)
-
-
 def localise_in_chunks(
     localise: Callable[[Tensor, Tensor, Tensor, Tensor], Spans],
     queries: Encoded,
@@ -200,10 +192,11 @@ class QueryVideoModel(RetrievalModel):
         queries = self.encode_queries(batch.query, batch.query_mask)
         tokens, mask = (queries[name].repeat_interleave(slots, dim=0) for name in ("tokens", "mask"))
         spans = self.localise(videos["tokens"], videos["mask"], tokens, mask)
-        start, end = (logits.view(items, slots, -1) for logits in (spans.start, spans.end))
+        # Each softmax runs over all clips of all videos of a query, the true one first.
+        start, end = (logits.view(items, -1) for logits in (spans.start, spans.end))
         losses = {
             "moment": self.config.span_weight
-            * (shared_cross_entropy(start, batch.span[:, 0]) + shared_cross_entropy(end, batch.span[:, 1]))
+            * (F.cross_entropy(start, batch.span[:, 0]) + F.cross_entropy(end, batch.span[:, 1]))
         }
         if spans.score is not None:
             scores = spans.score.view(items, slots)
