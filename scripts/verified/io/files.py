@@ -86,14 +86,14 @@ def file_digest(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_text(path: str | os.PathLike[str], most: int) -> str:
-    """The text of a regular file of at most `most` bytes, in UTF-8, without a byte order mark.
+def read_text(path: str | os.PathLike[str], most: int | None = None) -> str:
+    """The text of a regular file in UTF-8, of at most `most` bytes if given, without a byte order mark.
 
     Raises InputError for anything else: no such file, a folder, a pipe, another encoding.
     """
     path = checked_file(path)
     try:
-        if path.stat().st_size > most:
+        if most is not None and path.stat().st_size > most:
             raise InputError(f"more than {most:,} bytes", file=path, remedy="is it the right file?")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -24,7 +24,7 @@ import h5py  # pyright: ignore[reportMissingTypeStubs] (it has none)
 import numpy as np
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, checked, file_digest
+from verified.io.files import atomic_path, checked_file, file_digest
 
 # h5py has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -65,12 +65,9 @@ def reading(path: Path, part: str) -> Generator[None]:
 
 def open_hdf5(path: Path) -> h5py.File:
     """Open for reading without locks: concurrent readers are safe, also on file systems without locks."""
-    if not path.exists():
-        raise InputError("no such file", file=path)
-    if not path.is_file():
-        raise InputError("not a file", file=path)
+    path = checked_file(path)
     try:
-        return h5py.File(checked(path), "r", locking=False)
+        return h5py.File(path, "r", locking=False)
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"not a readable HDF5 file: {error}", file=path) from None
 

@@ -7,7 +7,6 @@ import wave
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 import av
 import numpy as np
@@ -119,20 +118,16 @@ def _place(samples: np.ndarray, at: int, piece: np.ndarray) -> int:
 
 def write_wave(path: str | os.PathLike[str], samples: np.ndarray, rate: int) -> None:
     """Write float samples [n] in [-1, 1] as 16-bit mono WAV."""
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        _write(file, samples, rate)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(wave_bytes(samples, rate))
 
 
 def wave_bytes(samples: np.ndarray, rate: int) -> bytes:
     """A WAV file of samples [n], in the format of `write_wave`."""
-    file = io.BytesIO()
-    _write(file, samples, rate)
-    return file.getvalue()
-
-
-def _write(out: BinaryIO, samples: np.ndarray, rate: int) -> None:
+    out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(rate)
         file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
+    return out.getvalue()

@@ -14,7 +14,7 @@ from webvtt.errors import MalformedFileError
 
 from verified.errors import InputError
 from verified.io.characters import plain
-from verified.io.files import checked
+from verified.io.files import read_text
 
 TIME = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[,.](\d{1,3})"
 TIMING = re.compile(rf"\s*{TIME}\s*-->\s*{TIME}(?:\s.*)?")
@@ -38,15 +38,8 @@ class Cue:
 def read_subtitles(path: str | os.PathLike[str]) -> list[Cue]:
     """Cues in file order, of SubRip, or of WebVTT, recognised by its first line. Raises InputError with the line for
     other formats; text must be UTF-8."""
-    path = checked(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, remedy="save the subtitles as UTF-8"
-        ) from None
+    path = Path(path)
+    text = read_text(path)
     lines, cues = text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), list[Cue]()
     lines = [
         _checked(line, path, row) if "-->" in line and line.lstrip()[:1].isdigit() else line

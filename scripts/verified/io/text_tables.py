@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError
-from verified.io.files import checked_file, write_text
+from verified.io.files import read_text, write_text
 
 CsvRow = dict[str, str]
 """Cells by column; empty or missing cells are "", cells beyond the last column are dropped."""
@@ -24,11 +24,8 @@ def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str 
     Raises InputError for a file that is missing, is not such a text, or lacks one of the columns `needed`; `optional`
     lists other columns.
     """
-    path = checked_file(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 ({error.reason})", file=path, remedy="save it as UTF-8") from None
+    path = Path(path)
+    text = read_text(path)
     records = numbered(text, path)
     _, header = next(records, (1, list[str]()))
     if missing := [name for name in needed if name not in header]:

@@ -28,7 +28,7 @@ from verified.benchmark.lists import Lists
 from verified.benchmark.submissions import first_row, json_rows, list_some, read_window_answers
 from verified.benchmark.vcmr.metrics import TASKS, TYPES
 from verified.errors import InputError
-from verified.io.files import atomic_path, checked
+from verified.io.files import atomic_path, checked_file
 from verified.io.jsonl import RepeatedKeyError, finite, is_span, members
 from verified.released.formats import published_form, published_moments
 
@@ -201,12 +201,8 @@ def _check_index(index: object, path: Path) -> dict[str, int]:
 
 def _text(path: Path) -> str:
     try:
-        raw = checked(path).read_bytes()
+        raw = checked_file(path).read_bytes()
         return (_unpack(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, not a submission", file=path) from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"damaged gzip file: {error}", file=path) from None
     except UnicodeDecodeError as error:
