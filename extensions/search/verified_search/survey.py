@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from verified.corpus import copies
-from verified.features.video import Backbone
+from verified.features.encoders import Backbone
 from verified.io.video import MISSING_SECONDS, TOLERANCE, frame_array, open_video
 from verified.io.video.decode import upright_size
 from verified.keyframes.segmentation import ContentScore, bounds, find_cuts

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -152,10 +153,7 @@ def gather_clips(
     earlier.keep(made)
     progress.finish()
     write_jsonl(index, rows)
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["reason"] or ""] = counts.get(row["reason"] or "", 0) + 1
-    return counts
+    return dict(Counter(row["reason"] or "" for row in rows))
 
 
 def _stored_size(video: dict, side: int) -> tuple[int, int]:

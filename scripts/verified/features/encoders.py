@@ -13,18 +13,22 @@ KINDS = ("clip", "siglip")
 """`model_type` of the models of the hub that are joint encoders here."""
 
 
-class JointEncoder(Protocol):
-    """Frames uint8 RGB [N, size, size, 3] → float32 [N, dim]; texts → (tokens [L, dim], sentence [dim]) each.
-
-    `together`: frames that are encoded with regard to one another, in groups of so many neighbours.
-    """
+class Backbone(Protocol):
+    """Turns frames, uint8 RGB [N, size, size, 3], into features, float32 [N, dim]."""
 
     size: int
     dim: int
     crop: bool
-    together: int
+    """Whether frames keep their proportions and are cropped to the middle square, rather than squeezed into it."""
 
     def __call__(self, frames: np.ndarray) -> np.ndarray: ...
+
+
+class JointEncoder(Backbone, Protocol):
+    """A backbone that also reads texts into (tokens [L, dim], sentence [dim]) each, in the space of frames."""
+
+    together: int
+    """Frames that are encoded with regard to one another, in groups of so many neighbours."""
 
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]: ...
 

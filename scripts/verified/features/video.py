@@ -3,13 +3,12 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from verified.config.features import PACKAGED, SMALL_RESNET, Features
 from verified.demo.pretrained import shipped_backbone
-from verified.features.encoders import joint_kind, load_joint
+from verified.features.encoders import Backbone, joint_kind, load_joint
 from verified.io.hdf5 import FeatureFile, write_features
 from verified.io.video import VideoError, iterate_frames
 from verified.runtime.previous_output import PreviousOutput
@@ -17,17 +16,6 @@ from verified.runtime.processes import prefetch
 from verified.runtime.progress import Progress
 
 log = logging.getLogger("verified")
-
-
-class Backbone(Protocol):
-    """Turns frames, uint8 RGB [N, size, size, 3], into features, float32 [N, dim]."""
-
-    size: int
-    dim: int
-    crop: bool
-    """Whether frames keep their proportions and are cropped to the middle square, rather than squeezed into it."""
-
-    def __call__(self, frames: np.ndarray) -> np.ndarray: ...
 
 
 def load_backbone(name: str, precision: str = "float32") -> Backbone:

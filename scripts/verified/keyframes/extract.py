@@ -10,7 +10,7 @@ import math
 import os
 import tarfile
 import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -235,10 +235,7 @@ def write_keyframes(
     ids = {video: [moment["desc_id"] for moment in rows] for video, rows in by_video.items()}
     sound = {video for video in keys if all(rows[i]["reason"] in (None, PAST_THE_END) for i in ids[video])}
     earlier.keep({keys[video]: ids[video] for video in keys if video in sound})
-    counts: dict[str, int] = {}
-    for row in rows.values():
-        outcome = row["reason"] or "ok"
-        counts[outcome] = counts.get(outcome, 0) + 1
+    counts = dict(Counter(row["reason"] or "ok" for row in rows.values()))
     log.info("keyframes: %d moments: %s", len(moments), ", ".join(f"{count} {name}" for name, count in counts.items()))
     return counts
 

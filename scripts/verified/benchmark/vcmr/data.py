@@ -212,17 +212,12 @@ class Batches(Protocol):
     def batch(self, index: np.ndarray) -> tuple[Tensor, Tensor]: ...
 
 
-class Lengths(Protocol):
-    """Interface of videos for labels; see `Videos`."""
-
-    clips: np.ndarray
-    clip_seconds: np.ndarray
-
-
-class Corpus(Batches, Lengths, Protocol):
-    """Interface of videos for search; see `Videos`."""
+class Corpus(Batches, Protocol):
+    """Interface of videos for search and for labels; see `Videos`."""
 
     context: int
+    clips: np.ndarray
+    clip_seconds: np.ndarray
 
 
 class Queries:
@@ -315,7 +310,7 @@ def pool(clips: np.ndarray, length: int) -> np.ndarray:
     return np.stack([clips[a:b].mean(axis=0) if a < b else clips[a] for a, b in pairwise(bounds)])
 
 
-def span_labels(model: type[RetrievalModel], moments: Moments, videos: Lengths) -> np.ndarray:
+def span_labels(model: type[RetrievalModel], moments: Moments, videos: Corpus) -> np.ndarray:
     """[Q, 2] start and end clip of each moment under the model's convention; ends behind the video are clamped."""
     labels = np.empty((len(moments), 2), dtype=np.int64)
     late = 0
