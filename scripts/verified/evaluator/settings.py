@@ -2,18 +2,23 @@
 decide fine-tuning.
 """
 
-import reprlib
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from verified.errors import InputError
-from verified.io.jsonl import finite
 
 TINY_TOKENS = 16 + 4
 """Tokens of one frame from the tiny stem, at any frame size: of motion, and of looks."""
 SIZES: dict[str, dict] = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
+
+Width = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+Layers = Annotated[int, Field(strict=True, ge=1, le=256)]
+"""Limits of a header's values: those beyond only fill the memory."""
+Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
 
 
 @dataclass(frozen=True)
@@ -30,26 +35,28 @@ class Architecture:
     hundred steps. UMT has no such key.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     size: str
-    frames: int
-    image_size: int
-    patch_size: int = 16
+    frames: Width
+    image_size: Width
+    patch_size: Width = 16
     stem: Literal["patches", "tiny"] = "patches"
-    vision_width: int = 1024
-    vision_layers: int = 24
-    vision_heads: int = 16
-    vision_feedforward: int = 4096
-    text_width: int = 1024
-    text_layers: int = 19
-    fusion_layers: int = 5
-    text_heads: int = 16
-    text_feedforward: int = 4096
-    vocabulary: int = 30522
-    text_positions: int = 512
-    embedding: int = 768
-    may_read_nothing: bool = False
-    drop_path: float = 0.2
-    text_dropout: float = 0.1
+    vision_width: Width = 1024
+    vision_layers: Layers = 24
+    vision_heads: Width = 16
+    vision_feedforward: Width = 4096
+    text_width: Width = 1024
+    text_layers: Layers = 19
+    fusion_layers: Layers = 5
+    text_heads: Width = 16
+    text_feedforward: Width = 4096
+    vocabulary: Width = 30522
+    text_positions: Width = 512
+    embedding: Width = 768
+    may_read_nothing: Annotated[bool, Field(strict=True)] = False
+    drop_path: Share = 0.2
+    text_dropout: Share = 0.1
 
     @property
     def tokens_per_frame(self) -> int:
@@ -62,19 +69,8 @@ class Architecture:
 
 
 def architecture(size: str, frames: int, image_size: int) -> Architecture:
-    """The architecture named in the config.
-
-    Raises InputError if `image_size` (pixels) is not a multiple of the patch size.
-    """
-    if size not in SIZES:
-        raise InputError(f"unknown evaluator size {size!r}", remedy=f"use {', '.join(SIZES)}")
-    described = Architecture(size, frames, image_size, **SIZES[size]["network"])
-    if image_size % described.patch_size:
-        raise InputError(
-            f"evaluator.image_size = {image_size} is not a multiple of the patch size {described.patch_size}",
-            remedy=f"use a multiple of {described.patch_size}",
-        )
-    return described
+    """The architecture named in the config; `image_size` in pixels."""
+    return Architecture(size, frames, image_size, **SIZES[size]["network"])
 
 
 def job_needs(size: str) -> dict:
@@ -86,31 +82,18 @@ def from_header(values: object, file: object) -> Architecture:
     """Rebuild an architecture from a checkpoint's header; InputError names the first key that does not fit."""
     if not isinstance(values, dict):
         raise InputError("damaged: its header holds no architecture", file=file)
-    names = {field.name for field in fields(Architecture)}
-    for key in values:
-        if key not in names:
-            raise InputError(
-                f"architecture key {key!r} is unknown to this version",
-                file=file,
-                remedy="the checkpoint was written by a newer version; update the workflow",
-            )
     missing = [field.name for field in fields(Architecture) if field.name not in values]
     if missing:
         raise InputError(f"architecture key {missing[0]!r} is missing from the header", file=file)
-    for field in fields(Architecture):
-        if not _plausible(field.name, field.type, values[field.name]):
-            raise InputError(f"architecture key {field.name!r} cannot be {reprlib.repr(values[field.name])}", file=file)
-    return Architecture(**values)
-
-
-def _plausible(name: str, kind: object, value: object) -> bool:
-    """Whether a network with this value is plausible; sizes that only fill the memory are not."""
-    if kind is int:
-        largest = 256 if name.endswith("layers") else 1_000_000
-        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= largest
-    if kind is float:
-        return finite(value) and 0 <= value < 1
-    return isinstance(value, kind) if isinstance(kind, type) else value in get_args(kind)
+    try:
+        return TypeAdapter(Architecture).validate_python(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(
+            f"architecture key {'.'.join(map(str, first['loc']))!r}: {first['msg']}",
+            file=file,
+            remedy="if the checkpoint was written by a newer version, update the workflow",
+        ) from None
 
 
 FINE_TUNING = (
