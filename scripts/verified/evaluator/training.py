@@ -47,11 +47,10 @@ def matching_loss(positive: Tensor, negative: Tensor, batch: int, pairs: int, no
     return total / (batch if normaliser == "batch" else pairs)
 
 
-def total_loss(terms: dict[str, Tensor], weight_contrastive: float = 1.0, weight_matching: float = 1.0) -> Tensor:
-    """Equation 11, a scalar: (λ_c / 2)(l_c + l_c+) + (λ_m / 2)(l_m + l_m+)."""
-    return weight_contrastive / 2 * (terms["contrastive"] + terms["contrastive_plus"]) + weight_matching / 2 * (
-        terms["matching"] + terms["matching_plus"]
-    )
+def total_loss(terms: dict[str, Tensor]) -> Tensor:
+    """Equation 11, a scalar: (λ_c / 2)(l_c + l_c+) + (λ_m / 2)(l_m + l_m+), with λ_c = λ_m = 1."""
+    contrastive, matching = (terms[kind] + terms[f"{kind}_plus"] for kind in ("contrastive", "matching"))
+    return contrastive / 2 + matching / 2
 
 
 def negative_weights(similarity: Tensor, temperature: float, same: Tensor) -> Tensor:
