@@ -85,7 +85,7 @@ def media_of(videos: list[dict], keyframes: "KeyframeTar", side: int) -> Media:
                 f"keyframe-{number}.jpg": keyframes.image(keyframe["file"])
                 for number, keyframe in enumerate(
                     keyframes.keyframes(row["desc_id"])
-                    if row["desc_id"] in keyframes.of_moment
+                    if row["desc_id"] in keyframes.rows
                     else ()  # else people's
                 )
             }
