@@ -84,9 +84,7 @@ def media_of(videos: list[dict], keyframes: "KeyframeTar", side: int) -> Media:
             media[row["caption_id"]] = {"mp4": clips[row["caption_id"]]} | {
                 f"keyframe-{number}.jpg": keyframes.image(keyframe["file"])
                 for number, keyframe in enumerate(
-                    keyframes.keyframes(row["desc_id"])
-                    if row["desc_id"] in keyframes.rows
-                    else ()  # else people's
+                    keyframes.keyframes(row["desc_id"]) if row["desc_id"] in keyframes.rows else ()  # else people's
                 )
             }
         return media
