@@ -5,9 +5,8 @@ A file of any other content is refused by name. Foreign files, without such a he
 
 import json
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType] (their paths have no type argument)
@@ -91,24 +90,11 @@ def _facts(header: Row | None, form: Form, path: str | Path) -> Row:
     return header
 
 
-class _Stored(Protocol):
-    """Types for the result of `safetensors.safe_open`."""
-
-    def metadata(self) -> dict[str, str] | None: ...
-
-    def keys(self) -> list[str]: ...
-
-    def get_tensor(self, name: str) -> Tensor: ...
-
-
-def _open(path: Path, device: str) -> AbstractContextManager[_Stored]:
-    return safe_open(path, "pt", device=device)
-
-
 def _read(path: str | Path, tensors: bool = True, device: str = "cpu") -> tuple[dict[str, Tensor], Row | None]:
     path = checked_file(path)
     try:
-        with _open(path, device) as stored:
+        opened: Any = safe_open(path, "pt", device=device)
+        with opened as stored:
             text = (stored.metadata() or {}).get(KEY)
             tensors_read = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
         header = None if text is None else json.loads(text)
