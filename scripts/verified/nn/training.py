@@ -303,7 +303,8 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
     parameters = list(module.parameters())
     module.train()
     for step, batches in zip(numbers, training.batches(reached.finished), strict=True):
-        set_rate(optimiser, training.rate(step))
+        for group in optimiser.param_groups:
+            group["lr"] = training.rate(step)
         optimiser.zero_grad(set_to_none=True)
         for batch in batches:
             with computing(training.device, training.precision):
@@ -335,12 +336,6 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
         progress.total = progress.done  # it may have ended early
         progress.finish()
     return reached
-
-
-def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate of all groups."""
-    for group in optimiser.param_groups:
-        group["lr"] = rate
 
 
 def _require_finite(value: float, training: Training[Batch], step: int, batch: Batch) -> None:
