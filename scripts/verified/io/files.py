@@ -1,5 +1,5 @@
-"""Files: checks before reading, atomic writes, records, digests of contents, members of archives, format versions, and
-the validity of paths from data.
+"""Files: checks before reading, atomic writes, records, digests of contents, format versions, and the validity of paths
+from data.
 """
 
 import contextlib
@@ -7,11 +7,10 @@ import hashlib
 import json
 import os
 import shutil
-import tarfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from verified.errors import InputError
 
@@ -128,14 +127,6 @@ def is_inside(path: str) -> bool:
     """Whether a path from a file, in parts with slashes between or behind, stays below its folder."""
     parts = path.removesuffix("/").split("/")
     return not {"", ".", ".."} & set(parts) and path.isprintable() and "\\" not in path
-
-
-def open_member(archive: tarfile.TarFile, name: str | tarfile.TarInfo) -> IO[bytes]:
-    """Open a file of an archive for reading. Raises KeyError for a missing name, or a folder."""
-    file = archive.extractfile(name)
-    if file is None:
-        raise KeyError(f"{name} is no file")
-    return file
 
 
 def is_in_future(path: str | os.PathLike[str]) -> bool:

@@ -6,7 +6,7 @@ import tarfile
 from typing import Protocol
 
 from verified.errors import InputError
-from verified.io.files import checked, open_member
+from verified.io.files import checked
 
 
 class Keyframes(Protocol):
@@ -36,8 +36,11 @@ class KeyframeTar:
         for path in paths:
             try:
                 archive = tarfile.open(checked(path))  # noqa: SIM115 — closed by close()
-                index = open_member(archive, "index.jsonl").read().decode("utf-8")
-                rows = {row["desc_id"]: row for row in map(json.loads, filter(None, index.split("\n")))}
+                index = archive.extractfile("index.jsonl")
+                if index is None:
+                    raise KeyError("index.jsonl is no file")
+                lines = index.read().decode("utf-8").split("\n")
+                rows = {row["desc_id"]: row for row in map(json.loads, filter(None, lines))}
             except (OSError, KeyError, tarfile.TarError, ValueError) as error:
                 remedy = "delete it and run again"
                 raise InputError(f"not a keyframe archive: {error}", file=path, remedy=remedy) from None
