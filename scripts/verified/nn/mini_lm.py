@@ -8,6 +8,7 @@ features.
 # The options of tokenizers have no types.
 # pyright: reportUnknownMemberType=false
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from verified.runtime.project import MINI_LM, check_installed
 
 NAME = "all-MiniLM-L6-v2"
 SIZE = BertSize(width=384, layers=6, heads=12, feed_forward=1536, vocabulary=30522, positions=512)
+CLS = 101
+"""Id of the token [CLS]."""
 SENTENCE_LIMIT = 256
 """Tokens of a sentence that its vector sees, both ends included (the model's own setting)."""
 UNUSED = ("pooler.", "embeddings.position_ids")
@@ -60,11 +63,15 @@ def load_network() -> MiniLM:
     return network.eval()
 
 
+@cache
 def load_tokeniser(limit: int | None = None) -> Tokenizer:
-    """WordPiece of BERT-uncased; a batch is padded to its longest text, and cut after `limit` tokens if given."""
+    """WordPiece of BERT-uncased; with a `limit`, texts are cut after so many tokens, and padded to the longest."""
     tokeniser = Tokenizer.from_file(str(folder() / "tokenizer.json"))
-    tokeniser.enable_padding(pad_id=SIZE.padding, pad_token="[PAD]")
-    tokeniser.no_truncation() if limit is None else tokeniser.enable_truncation(limit)
+    tokeniser.no_padding()
+    tokeniser.no_truncation()
+    if limit is not None:
+        tokeniser.enable_padding(pad_id=SIZE.padding, pad_token="[PAD]")
+        tokeniser.enable_truncation(limit)
     return tokeniser
 
 

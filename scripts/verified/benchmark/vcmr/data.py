@@ -346,15 +346,11 @@ def load_tokeniser(name: str) -> Tokeniser:
 
 def _packaged_tokeniser() -> Tokeniser:
     tokeniser = mini_lm.load_tokeniser()
-    tokeniser.no_padding()
 
     def ids_of(captions: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokeniser.encode_batch(captions, add_special_tokens=False)]
 
-    first = tokeniser.token_to_id("[CLS]")
-    if first is None:
-        raise InputError(f"the tokeniser of {mini_lm.NAME!r} has no [CLS] token")
-    return Tokeniser(tokeniser.get_vocab_size(), first, ids_of)
+    return Tokeniser(tokeniser.get_vocab_size(), mini_lm.CLS, ids_of)
 
 
 def _from_library(name: str) -> Tokeniser:
