@@ -188,11 +188,10 @@ class MomentTruth:
         for desc_id, moment in self.moments.items():
             row, (start, end) = rows[desc_id], moment.spans[0]
             caption = row.get("fig_desc") or row.get("desc") or row.get("cog_desc") or ""
-            duration = row.get("duration")
-            duration = float(duration) if isinstance(duration, int | float) and duration > 0 else None
             kind = row.get("fig_desc_type")
             kind = kind if isinstance(kind, str) else None
-            queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, duration, tuple(moment.spans)))
+            spans = tuple(moment.spans)
+            queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, moment.duration, spans))
         return queries
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
