@@ -9,10 +9,10 @@ from refusals import refused
 
 from verified.__main__ import main
 from verified.cli.forms import read_ground_truth
-from verified.io.sound import write_wave
 from verified_longform.annotations import write_mad
 from verified_longform.collection import collect_part
 from verified_longform.config import Collection
+from verified_longform.demo_movies import write_wave
 from verified_longform.manifest import ALL, summarise_reports
 from verified_longform.recall import IOUS, KS
 

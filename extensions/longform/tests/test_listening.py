@@ -6,10 +6,10 @@ from loopback import endpoint, refusal, transcription
 from refusals import refused
 
 from verified.config import load
-from verified.io.sound import write_wave
 from verified.planning.quote import quote
 from verified_longform.collection import collect_part
 from verified_longform.config import Collection
+from verified_longform.demo_movies import write_wave
 from verified_longform.listening import listening
 from verified_longform.manifest import ALL, summarise_reports
 

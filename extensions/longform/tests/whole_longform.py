@@ -6,10 +6,10 @@ import numpy as np
 from query_rows import query_row
 
 from verified.io.jsonl import write_json, write_jsonl
-from verified.io.sound import write_wave
 from verified_longform.annotations import write_mad
 from verified_longform.collection import collect_part
 from verified_longform.config import Collection
+from verified_longform.demo_movies import write_wave
 from verified_longform.manifest import ALL
 from verified_longform.transcripts import read_transcript, read_voices, sentences, voice_activity
 

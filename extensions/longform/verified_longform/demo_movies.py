@@ -14,8 +14,8 @@ import numpy as np
 from verified.demo.full_captions import describe, word
 from verified.demo.scenes import facts, make_scenes
 from verified.demo.source import assign_splits, render_scenes, write_video
-from verified.io.files import write_text
-from verified.io.sound import write_wave
+from verified.io.files import atomic_path, write_text
+from verified.io.sound import wave_bytes
 from verified.runtime.progress import track
 from verified.runtime.seeds import derive_seed, generator
 from verified_longform.annotations import write_mad
@@ -140,3 +140,9 @@ def _clock(seconds: float) -> str:
     thousandths = round(max(0.0, seconds) * 1000)
     minutes, milliseconds = divmod(thousandths, 60_000)
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{milliseconds // 1000:02d},{milliseconds % 1000:03d}"
+
+
+def write_wave(path: Path, samples: np.ndarray, rate: int) -> None:
+    """Write float samples [n] in [-1, 1] as 16-bit mono WAV."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(wave_bytes(samples, rate))

@@ -5,10 +5,12 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import av
+
 from verified.config import Config
 from verified.config.generation import Generation
 from verified.errors import InputError
-from verified.io.sound import track_seconds
+from verified.io.sound import open_sound
 from verified.lmm.session import Session
 from verified.lmm.speech import Sound, calls_of, transcribe
 from verified.lmm.tasks.transcription import TRANSCRIPTION
@@ -39,6 +41,17 @@ def _sound(path: Path) -> Sound:
     seconds = track_seconds(path)
     with path.open("rb") as file:
         return Sound(path, hashlib.file_digest(file, "sha256").hexdigest(), 0.0, round(seconds, 3))
+
+
+def track_seconds(path: Path) -> float:
+    """Length of the first sound stream, from the file's header. Raises InputError without a stream or a stated
+    length."""
+    with open_sound(path) as (container, stream):
+        if stream.duration is not None and stream.time_base is not None:
+            return float(stream.duration * stream.time_base)
+        if container.duration is not None:
+            return container.duration / av.time_base
+    raise InputError("does not say how long it is", file=path)
 
 
 def walk_of(settings: Config) -> Callable[[Session], None]:

@@ -23,11 +23,6 @@ log = logging.getLogger("verified")
 PACKAGED = mini_lm.NAME
 
 
-def caption_rows(rows: list[dict], key: str) -> list[tuple[str, str]]:
-    """(desc_id as a string, caption) pairs of annotation rows; `key` is cog_desc or fig_desc."""
-    return [(str(row["desc_id"]), row[key]) for row in rows]
-
-
 def write_text_features(
     captions: list[tuple[str, str]], settings: Features, output: str | Path, weights: tuple[str, str] | None = None
 ) -> int:

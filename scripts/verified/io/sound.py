@@ -15,7 +15,6 @@ from av.container import InputContainer
 from av.error import FFmpegError
 
 from verified.errors import InputError
-from verified.io.files import atomic_path
 from verified.io.video.decode import second_zero
 
 SEEK_MARGIN = 1.0
@@ -23,7 +22,7 @@ SEEK_MARGIN = 1.0
 
 
 @contextmanager
-def _open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
+def open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
     """Open a file and its first sound stream. Raises InputError if there is none, or the file breaks off."""
     if not path.is_file():
         raise InputError("no such file", file=path)
@@ -40,7 +39,7 @@ def _open_sound(path: Path) -> Generator[tuple[InputContainer, AudioStream]]:
 def has_sound(path: str | os.PathLike[str]) -> bool:
     """Return whether a readable file has a sound stream."""
     try:
-        with _open_sound(Path(path)):
+        with open_sound(Path(path)):
             return True
     except InputError:
         return False
@@ -53,7 +52,7 @@ def read_track(path: str | os.PathLike[str], rate: int) -> np.ndarray:
     """
     path = Path(path)
     samples: list[np.ndarray] = []
-    with _open_sound(path) as (container, stream):
+    with open_sound(path) as (container, stream):
         resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
         origin = second_zero(container, stream) or 0.0
         for frame in container.decode(stream):
@@ -67,18 +66,6 @@ def read_track(path: str | os.PathLike[str], rate: int) -> np.ndarray:
     return np.concatenate(samples)
 
 
-def track_seconds(path: str | os.PathLike[str]) -> float:
-    """Length of the first sound stream, from the file's header. Raises InputError without a stream or a stated
-    length."""
-    path = Path(path)
-    with _open_sound(path) as (container, stream):
-        if stream.duration is not None and stream.time_base is not None:
-            return float(stream.duration * stream.time_base)
-        if container.duration is not None:
-            return container.duration / av.time_base
-    raise InputError("does not say how long it is", file=path)
-
-
 def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int) -> np.ndarray:
     """Samples [round((end - start) * rate)] of [start, end), in seconds of the player's clock.
 
@@ -86,7 +73,7 @@ def read_part(path: str | os.PathLike[str], start: float, end: float, rate: int)
     A broken track is silent from the break on. Raises InputError for a file that is missing or has no sound.
     """
     samples = np.zeros(max(1, round((end - start) * rate)), dtype=np.float32)
-    with _open_sound(Path(path)) as (container, stream):
+    with open_sound(Path(path)) as (container, stream):
         origin = second_zero(container, stream) or 0.0
         if start > SEEK_MARGIN:
             container.seek(math.floor((start - SEEK_MARGIN + origin) * av.time_base))
@@ -116,14 +103,8 @@ def _place(samples: np.ndarray, at: int, piece: np.ndarray) -> int:
     return at + len(piece)
 
 
-def write_wave(path: str | os.PathLike[str], samples: np.ndarray, rate: int) -> None:
-    """Write float samples [n] in [-1, 1] as 16-bit mono WAV."""
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(wave_bytes(samples, rate))
-
-
 def wave_bytes(samples: np.ndarray, rate: int) -> bytes:
-    """A WAV file of samples [n], in the format of `write_wave`."""
+    """A 16-bit mono WAV file of float samples [n] in [-1, 1]."""
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(1)
