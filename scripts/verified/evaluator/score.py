@@ -12,7 +12,7 @@ from verified.evaluator.model import NoiseEvaluator, confidence, encode, similar
 from verified.evaluator.vision import normalise
 from verified.io.fig import TYPES
 from verified.nn.layers import computing
-from verified.runtime.progress import Progress
+from verified.runtime.progress import track
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,8 @@ def score_candidates(
             for number, candidate in enumerate(row["candidates"]):
                 by_moment.setdefault(row["desc_id"], []).append((row["type"], number, candidate))
     counts = {"candidates": sum(map(len, by_moment.values())), "scored": 0, "truncated_captions": 0}
-    progress = Progress("scores", len(index), "moments")
     scored = []
-    for slot, entry in enumerate(index):
+    for slot, entry in enumerate(track(index, "scores", len(index), "moments")):
         candidates = by_moment.get(entry["desc_id"], [])
         if candidates and entry["reason"]:
             counts[entry["reason"]] = counts.get(entry["reason"], 0) + len(candidates)
@@ -106,6 +105,4 @@ def score_candidates(
                         "score": values[confidence],
                     }
                 )
-        progress.step()
-    progress.finish()
     return scored, counts

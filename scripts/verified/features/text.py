@@ -16,7 +16,7 @@ from verified.errors import InputError
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
 from verified.nn.layers import visible_device
-from verified.runtime.progress import Progress
+from verified.runtime.progress import track
 
 log = logging.getLogger("verified")
 
@@ -37,15 +37,13 @@ def write_text_features(
     source, commit = weights or (settings.text_encoder, "")
     encoder = load_encoder(source)
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
-    progress = Progress("text features", len(texts), "captions")
     cut = 0
     with tempfile.TemporaryFile(dir=Path(output).parent) as file:
         spool = Spool(file, encoder.dim)
-        for text, array, whole in _encode(texts, encoder, settings.batch):
+        encoded = _encode(texts, encoder, settings.batch)
+        for text, array, whole in track(encoded, "text features", len(texts), "captions"):
             spool.add(text, array.astype(np.float16))
             cut += not whole
-            progress.step()
-        progress.finish()
         if cut:
             log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
         attributes = {"backbone": settings.text_encoder, "dim": encoder.dim, "special_tokens": False}

@@ -37,14 +37,12 @@ def encode(texts: Sequence[str], source: str = PACKAGED, threads: int = 1) -> np
     if not ordered:
         return np.zeros((0, encoder.dim), np.float32)
     vectors: list[np.ndarray] = []
-    progress = Progress("sentence embeddings", len(ordered), "captions") if len(ordered) > CHUNK else None
+    progress = Progress("sentence embeddings", len(ordered), "captions", quiet=len(ordered) <= CHUNK)
     for start in range(0, len(ordered), CHUNK):
         chunk = ordered[start : start + CHUNK]
         vectors.append(encoder.vectors(chunk, BATCH))
-        if progress:
-            progress.step(len(chunk))
-    if progress:
-        progress.finish()
+        progress.step(len(chunk))
+    progress.finish()
     row = {text: index for index, text in enumerate(ordered)}
     return np.concatenate(vectors).astype(np.float32)[[row[text] for text in texts]]
 

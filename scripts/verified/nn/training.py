@@ -298,7 +298,7 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
     reached = state.restore(module, optimiser) if state else TrainingProgress()
     first = is_first_process()
     numbers = range(reached.finished, training.steps)
-    progress = Progress(training.label, len(numbers), "steps") if first else None
+    progress = Progress(training.label, len(numbers), "steps", quiet=not first)
     terms: list[Terms] = []
     parameters = list(module.parameters())
     module.train()
@@ -316,8 +316,7 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
             nn.utils.clip_grad_norm_(parameters, training.clip_norm)
         optimiser.step()
         reached.finished = step + 1
-        if progress:
-            progress.step(note=", ".join(f"{name} {value:.4g}" for name, value in terms[-1].items()))
+        progress.step(note=", ".join(f"{name} {value:.4g}" for name, value in terms[-1].items()))
         last = reached.finished == training.steps
         if reached.finished % training.steps_per_row and not last:
             continue
@@ -332,9 +331,8 @@ def _train(training: Training[Batch], state: TrainingState | None, to_end: Calla
                 log.warning("asked to end: the state after %d steps is saved", reached.finished)
                 sys.exit(ENDED)
         module.train()  # a row may include an evaluation
-    if progress:
-        progress.total = progress.done  # it may have ended early
-        progress.finish()
+    progress.total = progress.done  # it may have ended early
+    progress.finish()
     return reached
 
 

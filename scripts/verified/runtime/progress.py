@@ -25,10 +25,10 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """Counts finished items and logs a line at most every `every` seconds, and one at the end."""
+    """Counts finished items and logs a line at most every `every` seconds, and one at the end; none if `quiet`."""
 
-    def __init__(self, label: str, total: int, unit: str = "items", every: float = 60.0):
-        self.label, self.total, self.unit, self.every = label, total, unit, every
+    def __init__(self, label: str, total: int, unit: str = "items", every: float = 60.0, quiet: bool = False):
+        self.label, self.total, self.unit, self.every, self.quiet = label, total, unit, every, quiet
         self.done = 0
         self.started = self.last = time.monotonic()
 
@@ -55,7 +55,8 @@ class Progress:
             tail = "time left unknown"
         share = f" ({100 * self.done / self.total:.0f} %)" if self.total else ""
         text = f"{self.label}: {self.done}/{self.total} {self.unit}{share}, {rate:.1f}/s, {tail}"
-        log.info("%s%s", text, f", {note}" if note else "")
+        if not self.quiet:
+            log.info("%s%s", text, f", {note}" if note else "")
 
 
 def track(items: Iterable[Item], label: str, total: int, unit: str = "items") -> Iterator[Item]:

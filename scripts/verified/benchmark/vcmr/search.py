@@ -93,7 +93,7 @@ def search_encoded_corpus(
     depth = min(settings.searched_videos, len(videos))
     chunk = _chunk(depth, videos.context, settings)
     searched = []
-    progress = Progress("search", len(queries), "queries")
+    progress = Progress("search", len(queries), "queries", quiet=settings.quiet)
     for at in range(0, len(queries), chunk):
         index = np.arange(at, min(at + chunk, len(queries)))
         encoded = encode_queries(model, queries, index, settings.device)
@@ -105,10 +105,8 @@ def search_encoded_corpus(
         else:
             candidates, scores = (tensor.to(settings.device) for tensor in ranked.rows(moments.desc_id[index], depth))
         searched.append(_search_chunk(model, encoded, corpus, videos, candidates, scores, truth, settings))
-        if not settings.quiet:
-            progress.step(len(index))
-    if not settings.quiet:
-        progress.finish()
+        progress.step(len(index))
+    progress.finish()
     return {task: Lists.join([chunk_lists[task] for chunk_lists in searched]) for task in TASKS}
 
 
@@ -155,7 +153,7 @@ def _in_order(values: Tensor, order: Tensor) -> Tensor:
 def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSettings) -> Encoded:
     """Encodings of all videos, on the CPU; those beyond `memory_mb` are in an unnamed temporary file."""
     corpus: Encoded = {}
-    progress = Progress("encode videos", len(videos), "videos")
+    progress = Progress("encode videos", len(videos), "videos", quiet=settings.quiet)
     official = model.official_batch if settings.padding == "official" else None
     # videos of one length together, so that few are pads; official batches are those of the official order
     order = np.arange(len(videos)) if official else np.argsort(videos.clips, kind="stable")
@@ -167,10 +165,8 @@ def encode_corpus(model: RetrievalModel, videos: Corpus, settings: SearchSetting
             corpus = _allocate(encoded, len(videos), settings.memory_mb * 2**20)
         for name, tensor in encoded.items():
             corpus[name][index] = tensor.cpu()
-        if not settings.quiet:
-            progress.step(len(index))
-    if not settings.quiet:
-        progress.finish()
+        progress.step(len(index))
+    progress.finish()
     return corpus
 
 
