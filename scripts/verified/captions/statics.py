@@ -146,4 +146,6 @@ def check_covered(moments: list[dict], keyframes: KeyframeTar) -> None:
     """Raise InputError unless every moment has its row in the keyframe index."""
     missing = [moment["desc_id"] for moment in moments if moment["desc_id"] not in keyframes.rows]
     if missing:
-        raise InputError(f"no keyframe row for moment {missing[0]} and {len(missing) - 1} more", file=keyframes.path)
+        raise InputError(
+            f"no keyframe row for moment {missing[0]} and {len(missing) - 1} more", file=keyframes.paths[0]
+        )
