@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verified.errors import InputError
+from verified.io.files import file_digest
 from verified.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ def weights_digest(source: str = PACKAGED) -> str:
     folder = _folder(source)
     for name in ("model.safetensors", "pytorch_model.bin"):
         if folder and (folder / name).is_file():
-            with (folder / name).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
+            return file_digest(folder / name)
     digest = hashlib.sha256()
     for name, tensor in sorted(_library(source).tensors().items()):
         digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())

@@ -48,7 +48,8 @@ def read_run(
             remedy="name a submission, a folder such as results/NAME/retrieval/xml/fig, or a folder of submissions;"
             " --tested-on cog takes tests on coarse captions",
         )
-    metrics = metrics_of(files)
+    beside = [file.with_name("metrics.json") for file in files if file.name == "submission.json.gz"]
+    metrics = [(path, read_metrics(path)) for path in beside if path.is_file()]
     check_same_settings(metrics)
     tests = [truth.answers(file, nms_threshold) for file in files]
     common = [metric for metric in tests[0].values if all(metric in other.values for other in tests)]
@@ -98,12 +99,6 @@ def submissions(path: Path, tested_on: str, ending: str) -> list[Path]:
 
 def _is_submission(file: Path, ending: str) -> bool:
     return file.is_file() and file.name.endswith((ending, ending.removesuffix(".gz")))
-
-
-def metrics_of(files: list[Path]) -> list[tuple[Path, dict]]:
-    """Metrics next to submissions, each with its file, if a run of the workflow wrote them."""
-    paths = [file.with_name("metrics.json") for file in files if file.name == "submission.json.gz"]
-    return [(path, read_metrics(path)) for path in paths if path.is_file()]
 
 
 def _name(path: Path) -> str:

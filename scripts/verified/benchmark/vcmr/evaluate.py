@@ -15,6 +15,7 @@ from verified.benchmark.vcmr.metrics import (
     TASKS,
     THRESHOLDS,
     TVR_METRICS,
+    TYPES,
     RankedRows,
     Truth,
     per_query,
@@ -25,7 +26,6 @@ from verified.benchmark.vcmr.metrics import (
 from verified.benchmark.vcmr.submission import (
     Submission,
     TrueMoment,
-    has_types,
     read_submission,
     read_truth,
     truth_rows,
@@ -107,7 +107,7 @@ def scored_tasks(
 ) -> Iterator[Scored]:
     """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
     submission = read_submission(submission_file, {desc_id: moment.video for desc_id, moment in moments.items()})
-    types = has_types(moments)
+    types = all(moment.kind in TYPES for moment in moments.values())
     if submission.tasks.keys() == {"SVMR"}:
         notes.append("SVMR alone: VR and VCMR of a model that sees one video rest on another model's list")
     for task in TASKS:

@@ -93,7 +93,7 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: S
     torch.manual_seed(derive_seed(settings.seed, name, trained_on, seed, "weights"))
     model = build_model(name, _sizes(files, settings, tokeniser), settings.training.options)
     model.initial_weights()
-    room = _room(settings)
+    room = Room(settings.retrieval.memory_mb * 2**20)  # shared by both splits
     data = {name: _split(model, files, split, settings, tokeniser, name, room) for name, split in splits.items()}
     owner = fingerprint(
         modules_digest("verified.benchmark.vcmr.experiment", model_module(name)),
@@ -144,7 +144,7 @@ def rank_videos(files: Files, captions: str, settings: Settings, output: str) ->
     model, _ = load_model(files["checkpoint"], settings.retrieval.device)
     tested = {"test": read_moments(files["test"], captions)} if "test" in files else {}
     splits = tested or _training_moments(files, captions, settings)
-    ranked_lists, room = {}, _room(settings)
+    ranked_lists, room = {}, Room(settings.retrieval.memory_mb * 2**20)
     for split, moments in splits.items():
         data = _split(model, files, moments, settings, None, split, room)
         depth = settings.retrieval.training_list_videos if split == "train" else settings.retrieval.searched_videos
@@ -221,11 +221,6 @@ def _sizes(files: Files, settings: Settings, tokeniser) -> dict[str, int]:
     if tokeniser is not None:
         return {**sizes, "text_dim": 0, "vocabulary": tokeniser.vocabulary, "cls_id": tokeniser.cls_id}
     return {**sizes, "text_dim": FeatureFile(files["text"]).describe().width}
-
-
-def _room(settings: Settings) -> Room:
-    """Memory shared by the splits of a training; a test reads each video once and stores none."""
-    return Room(settings.retrieval.memory_mb * 2**20)
 
 
 def _split(

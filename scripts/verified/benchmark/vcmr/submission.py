@@ -26,7 +26,7 @@ import numpy as np
 
 from verified.benchmark.lists import Lists
 from verified.benchmark.submissions import first_row, json_rows, list_some, read_window_answers
-from verified.benchmark.vcmr.metrics import TASKS, TYPES
+from verified.benchmark.vcmr.metrics import TASKS
 from verified.errors import InputError
 from verified.io.files import atomic_path, checked_file
 from verified.io.jsonl import RepeatedKeyError, finite, is_span, members
@@ -125,11 +125,6 @@ def _identifier(value: object, path: object, place: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= LARGEST:
         raise InputError(f"{place}: desc_id {reprlib.repr(value)} is not a whole number", file=path)
     return value
-
-
-def has_types(truth: dict[int, TrueMoment]) -> bool:
-    """Whether every query has one of TVR's types v, t, vt."""
-    return all(moment.kind in TYPES for moment in truth.values())
 
 
 def read_submission(path: str | Path, videos: Mapping[int, str] = MappingProxyType({})) -> Submission:
