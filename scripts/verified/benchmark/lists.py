@@ -97,8 +97,8 @@ def suppress_spans(spans: np.ndarray, threshold: float, keep: int) -> np.ndarray
     return np.flatnonzero(mask)[:keep]
 
 
-def suppress(lists: Lists, threshold: float, before: int | None = 100, after: int = 100) -> Lists:
-    """Suppress overlapping rows among the first `before` of each list (None: all), and return at most `after`.
+def suppress(lists: Lists, threshold: float, before: int | None = 100) -> Lists:
+    """Suppress overlapping rows among the first `before` of each list (None: all), and return at most 100.
 
     Ties are ordered by their videos' first appearance, then in their input order, as in the official routine, which
     works video by video and merges.
@@ -108,7 +108,7 @@ def suppress(lists: Lists, threshold: float, before: int | None = 100, after: in
     if not chunks:
         return lists
     whole = Lists.join(chunks)
-    return whole.top(min(after, max(int(whole.counts().max()), 1)))
+    return whole.top(min(100, max(int(whole.counts().max()), 1)))
 
 
 def _suppress(lists: Lists, threshold: float) -> Lists:

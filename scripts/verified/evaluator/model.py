@@ -36,15 +36,15 @@ def clean(caption: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def encode(captions: list[str], limit: int = MAX_TOKENS) -> tuple[Tensor, Tensor, int]:
-    """Token ids and mask [N, L] (L: the longest caption given, at most `limit`), and how many captions were cut.
+def encode(captions: list[str]) -> tuple[Tensor, Tensor, int]:
+    """Token ids and mask [N, L] (L: the longest caption given, at most MAX_TOKENS), and how many captions were cut.
 
     Padding is id 0 with mask 0.
     """
     encoded = load_tokeniser().encode_batch([clean(caption) for caption in captions], add_special_tokens=False)
     rows = [[CLS, *encoding.ids] for encoding in encoded]
-    truncated = sum(len(row) > limit for row in rows)
-    length = min(limit, max(map(len, rows), default=1))
+    truncated = sum(len(row) > MAX_TOKENS for row in rows)
+    length = min(MAX_TOKENS, max(map(len, rows), default=1))
     ids = torch.full((len(rows), length), PADDING, dtype=torch.int64)
     mask = torch.zeros_like(ids)
     for index, row in enumerate(rows):

@@ -38,12 +38,12 @@ def save(path: str | Path, form: Form, tensors: Mapping[str, Tensor], facts: Row
         save_file(plain, temporary, metadata={KEY: json.dumps(header)})
 
 
-def load(path: str | Path, form: Form, device: str = "cpu") -> tuple[dict[str, Tensor], Row]:
+def load(path: str | Path, form: Form) -> tuple[dict[str, Tensor], Row]:
     """Tensors by name, and the facts of the header.
 
     Raises InputError for a missing or damaged file, one of another form, and one of another version.
     """
-    tensors, header = _read(path, device=device)
+    tensors, header = _read(path)
     return tensors, _facts(header, form, path)
 
 
@@ -52,9 +52,9 @@ def load_facts(path: str | Path, form: Form) -> Row:
     return _facts(_read(path, tensors=False)[1], form, path)
 
 
-def load_tensors(path: str | Path, device: str = "cpu") -> dict[str, Tensor]:
+def load_tensors(path: str | Path) -> dict[str, Tensor]:
     """The tensors of any such file, also of others. Raises InputError for a missing or damaged one."""
-    return _read(path, device=device)[0]
+    return _read(path)[0]
 
 
 def fill(module: nn.Module, tensors: Mapping[str, Tensor], name: str, path: str | Path) -> None:
@@ -90,10 +90,10 @@ def _facts(header: Row | None, form: Form, path: str | Path) -> Row:
     return header
 
 
-def _read(path: str | Path, tensors: bool = True, device: str = "cpu") -> tuple[dict[str, Tensor], Row | None]:
+def _read(path: str | Path, tensors: bool = True) -> tuple[dict[str, Tensor], Row | None]:
     path = checked_file(path)
     try:
-        opened: Any = safe_open(path, "pt", device=device)
+        opened: Any = safe_open(path, "pt")
         with opened as stored:
             text = (stored.metadata() or {}).get(KEY)
             tensors_read = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118

@@ -114,11 +114,11 @@ def attention_pooling(tokens: Tensor, scores: Tensor, mask: Tensor) -> Tensor:
     return torch.einsum("ns,nsd->nd", weights, tokens)
 
 
-def initialise(model: nn.Module, deviation: float = 0.02) -> None:
+def initialise(model: nn.Module) -> None:
     """Linear and embedding weights from N(0, 0.02), biases 0, LayerNorm 1 and 0; convolutions as PyTorch makes them."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, 0.0, deviation)
+            nn.init.normal_(module.weight, 0.0, 0.02)
         elif isinstance(module, nn.LayerNorm):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
