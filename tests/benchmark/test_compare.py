@@ -264,5 +264,5 @@ def test_ids_must_be_the_same_unless_those_in_both_are_asked_for():
         match(["c", "b", "a"], given, False, "s.json")
     found = match(["c", "b", "a"], given, True, "s.json", "questions", "row")
     assert (found.both, found.missing, found.unknown) == (["b", "a"], ["c"], ["x"])
-    assert [note.partition(" ")[0] for note in found.notes()] == ["1", "1"]
-    assert list(match([1, 2], {1: 0, 2: 0}, False, "s.json").notes()) == []
+    assert [note.partition(" ")[0] for note in found.notes] == ["1", "1"]
+    assert match([1, 2], {1: 0, 2: 0}, False, "s.json").notes == []

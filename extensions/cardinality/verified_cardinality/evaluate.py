@@ -93,7 +93,7 @@ def evaluate(
         content = read_submission(file)
         if (own := content.tasks.get("SVMR")) is None:
             raise InputError("has no SVMR lists", file=file, remedy="give spans within the video of each query as SVMR")
-        notes += match([query.id for query in of_file], own, partial, file, where="SVMR: ", key="desc_id ").notes()
+        notes += match([query.id for query in of_file], own, partial, file, where="SVMR: ", key="desc_id ").notes
         for query in (each for each in of_file if each.id in own):
             rows = own[query.id][:DEPTH]
             if (rows[:, 0] != content.video_index.get(query.video, -1)).any():

@@ -184,7 +184,7 @@ def evaluate_files(truth: str | os.PathLike, submission: str | os.PathLike, part
     ]
     short = sum(len(own) < DEPTHS[0] for own in rows)
     notes = (f"{short} lists have fewer than {DEPTHS[0]} rows",) if short else ()
-    return GradedEvaluation(answered, rows, measures(answered, rows), (*pairing.notes(), *notes))
+    return GradedEvaluation(answered, rows, measures(answered, rows), (*pairing.notes, *notes))
 
 
 RIGHT = 0.5

@@ -120,7 +120,7 @@ def evaluate(
             file=file,
             remedy="give pred_relevant_windows, or a ground truth with saliency_scores",
         )
-    return WindowEvaluation(official_result(scores), scores, (*pairing.notes(), *_notes(queries, answers, scores)))
+    return WindowEvaluation(official_result(scores), scores, (*pairing.notes, *_notes(queries, answers, scores)))
 
 
 def _notes(queries: list[WindowQuery], answers: dict[str, WindowAnswer], scores: WindowScores) -> Iterator[str]:

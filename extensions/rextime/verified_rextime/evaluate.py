@@ -67,7 +67,7 @@ def evaluate(
             f"the questions have no letter for {list_some(without)}", remedy="--mode grounding scores windows alone"
         )
     scores = score(questions, predictions, mode)
-    return Evaluation(official_result(scores), scores, (*pairing.notes(), *_notes(questions, predictions, scores)))
+    return Evaluation(official_result(scores), scores, (*pairing.notes, *_notes(questions, predictions, scores)))
 
 
 def _notes(questions, predictions, scores):

@@ -148,23 +148,8 @@ class Matched:
     both: list[Any]
     missing: list[Any]
     unknown: list[Any]
-    queries: str
-    """Plural noun for the ids."""
-    answer: str
-    """Noun for an answer."""
-    key: str
-    """Noun before ids in messages."""
-
-    def notes(self) -> Iterator[str]:
-        """A sentence for each kind of id that is omitted."""
-        if self.missing:
-            yield (
-                f"{len(self.missing)} {self.queries} without a {self.answer} are left out, not counted as wrong:"
-                f" {self.key}{list_some(self.missing)}"
-            )
-        if self.unknown:
-            unknown = f"{self.key}{list_some(self.unknown)}"
-            yield f"{len(self.unknown)} {self.answer}s of unknown {self.queries} are left out: {unknown}"
+    notes: list[str]
+    """A sentence for each kind of id that is omitted."""
 
 
 def match(
@@ -182,21 +167,27 @@ def match(
     Raises InputError if ids are missing or unknown unless `partial`, and if the two have no id in common.
     """
     true_ids = set(ids)
-    missing = sorted(true_ids - rows.keys())
-    pairing = Matched([i for i in ids if i in rows], missing, sorted(rows.keys() - true_ids), queries, answer, key)
-    if (pairing.missing or pairing.unknown) and not partial:
-        problems = [f"no {answer} for {key}{list_some(pairing.missing)}"] if pairing.missing else []
-        problems += [f"unknown {key}{list_some(pairing.unknown)}"] if pairing.unknown else []
+    both = [i for i in ids if i in rows]
+    missing, unknown = sorted(true_ids - rows.keys()), sorted(rows.keys() - true_ids)
+    absent, stray = (f"{key}{list_some(some)}" for some in (missing, unknown))
+    if (missing or unknown) and not partial:
+        problems = [f"no {answer} for {absent}"] if missing else []
+        problems += [f"unknown {stray}"] if unknown else []
         raise InputError(
             f"{where}{'; '.join(problems)}",
             file=file,
             remedy=f"give one {answer} for each of the {queries}, or --partial to score those that both files have",
         )
-    if not pairing.both:
+    if not both:
         raise InputError(
             f"{where}not one of the {queries} is in it", file=file, remedy="check that the files belong together"
         )
-    return pairing
+    notes: list[str] = []
+    if missing:
+        notes.append(f"{len(missing)} {queries} without a {answer} are left out, not counted as wrong: {absent}")
+    if unknown:
+        notes.append(f"{len(unknown)} {answer}s of unknown {queries} are left out: {stray}")
+    return Matched(both, missing, unknown, notes)
 
 
 ROUNDING = 0.05

@@ -115,7 +115,7 @@ def scored_tasks(
             notes.append(f"{task}: not in the submission")
             continue
         pairing = match(moments, submission.tasks[task], partial, submission_file, where=f"{task}: ", key="desc_id ")
-        notes += [f"{task}: {note}" for note in pairing.notes()]
+        notes += [f"{task}: {note}" for note in pairing.notes]
         ids = pairing.both
         truth = _truth(ids, moments, submission.video_index, truth_file, submission_file, types)
         lists = Lists.pad([submission.tasks[task][desc_id] for desc_id in ids])
