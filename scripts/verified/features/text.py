@@ -1,11 +1,8 @@
 """Text token features of captions by a transformers encoder (supplement B.1)."""
 
 import logging
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import torch
@@ -13,6 +10,7 @@ from torch import Tensor, nn
 
 from verified.config.features import Features
 from verified.errors import InputError
+from verified.io.files import Spool
 from verified.io.hdf5 import write_features
 from verified.nn import mini_lm
 from verified.nn.layers import visible_device
@@ -38,38 +36,17 @@ def write_text_features(
     encoder = load_encoder(source)
     texts = sorted({text for _, text in captions}, key=lambda text: (len(text), text))
     cut = 0
-    with tempfile.TemporaryFile(dir=Path(output).parent) as file:
-        spool = Spool(file, encoder.dim)
+    with Spool(Path(output).parent) as spool:  # in memory ActivityNet's would take 4 GB
         encoded = _encode(texts, encoder, settings.batch)
         for text, array, whole in track(encoded, "text features", len(texts), "captions"):
-            spool.add(text, array.astype(np.float16))
+            spool.add(text, array.astype(np.float16).tobytes())
             cut += not whole
         if cut:
             log.warning("text features: %d distinct captions reach the encoder's limit and may be cut off", cut)
         attributes = {"backbone": settings.text_encoder, "dim": encoder.dim, "special_tokens": False}
         attributes |= {"revision": commit} if commit else {}
-        return write_features(output, attributes, ((name, spool[text], {}) for name, text in captions))
-
-
-class Spool:
-    """Features of texts on their way from the order of encoding to that of the captions, in an unnamed file.
-
-    In memory ActivityNet's would take 4 GB.
-    """
-
-    def __init__(self, file: BinaryIO, dim: int):
-        self.file, self.dim = file, dim
-        self.places: dict[str, tuple[int, int]] = {}
-
-    def add(self, text: str, array: np.ndarray) -> None:
-        """Append the float16 features [tokens, dim] of a text."""
-        self.places[text] = self.file.seek(0, os.SEEK_END), len(array)
-        self.file.write(array.tobytes())
-
-    def __getitem__(self, text: str) -> np.ndarray:
-        start, tokens = self.places[text]
-        self.file.seek(start)
-        return np.frombuffer(self.file.read(tokens * self.dim * 2), dtype=np.float16).reshape(tokens, self.dim)
+        arrays = ((name, np.frombuffer(spool[text], np.float16).reshape(-1, encoder.dim)) for name, text in captions)
+        return write_features(output, attributes, ((name, array, {}) for name, array in arrays))
 
 
 class LibraryTokens:

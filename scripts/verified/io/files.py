@@ -1,5 +1,5 @@
-"""Files: checks before reading, atomic writes, records, digests of contents, format versions, and the validity of paths
-from data.
+"""Files: checks before reading, atomic writes, spools, records, digests of contents, format versions, and the validity
+of paths from data.
 """
 
 import contextlib
@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -77,6 +78,31 @@ def empty_folder(path: str | os.PathLike[str]) -> Path:
         shutil.rmtree(path)
     path.mkdir(parents=True)
     return path
+
+
+class Spool:
+    """Contents by name in an unnamed file of a folder, added in any order: for more of them than memory holds."""
+
+    def __init__(self, folder: Path):
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 — closed at the end of the block
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def add(self, name: str, content: bytes) -> None:
+        """Append the content of a name."""
+        self._places[name] = self._file.seek(0, os.SEEK_END), len(content)
+        self._file.write(content)
+
+    def __getitem__(self, name: str) -> bytes:
+        start, length = self._places[name]
+        self._file.seek(start)
+        return self._file.read(length)
+
+    def __enter__(self) -> "Spool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:

@@ -9,7 +9,6 @@ import logging
 import math
 import os
 import tarfile
-import tempfile
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -20,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from verified.config.datasets import Keyframes
-from verified.io.files import atomic_path
+from verified.io.files import Spool, atomic_path
 from verified.io.video import TOLERANCE, VideoError, frame_array, open_video, read_frames, stored_array
 from verified.io.video.decode import TimedFrame
 from verified.keyframes.archive import KeyframeTar
@@ -165,40 +164,14 @@ def encode_jpeg(image: np.ndarray) -> bytes:
     return out.getvalue()
 
 
-class KeyframeArchive:
-    """Collects images in any order, then writes index and images in the order of the index.
-
-    Images are buffered in a temporary file next to the archive, not in memory. Use as a context manager and call
-    `write` once.
-    """
-
-    def __init__(self, path: str | Path):
-        self.path = Path(path)
-        self._places: dict[str, tuple[int, int]] = {}
-
-    def __enter__(self):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._images = tempfile.TemporaryFile(dir=self.path.parent)
-        return self
-
-    def __exit__(self, *error):
-        self._images.close()
-
-    def add(self, name: str, content: bytes) -> None:
-        """Keep the bytes of member `name`."""
-        self._places[name] = self._images.tell(), len(content)
-        self._images.write(content)
-
-    def write(self, rows: list[dict]) -> None:
-        """Write the tar: `index.jsonl` with `rows`, then the file of each keyframe that a row names."""
-        index = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
-        with atomic_path(self.path) as temporary, tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar:
-            _add_member(tar, "index.jsonl", index)
-            for row in rows:
-                for keyframe in row["keyframes"]:
-                    offset, length = self._places[keyframe["file"]]
-                    self._images.seek(offset)
-                    _add_member(tar, keyframe["file"], self._images.read(length))
+def _write_archive(path: str | Path, rows: list[dict], images: Spool) -> None:
+    """Write the tar: `index.jsonl` with `rows`, then the file of each keyframe that a row names."""
+    index = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
+    with atomic_path(path) as temporary, tarfile.open(temporary, "w", format=tarfile.USTAR_FORMAT) as tar:
+        _add_member(tar, "index.jsonl", index)
+        for row in rows:
+            for keyframe in row["keyframes"]:
+                _add_member(tar, keyframe["file"], images[keyframe["file"]])
 
 
 def _add_member(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -225,13 +198,13 @@ def write_keyframes(
     earlier, rows = PreviousOutput(output, maker), dict[int, dict]()
     keys = {video: _key(described[video], rows) for video, rows in by_video.items() if video in described and maker}
     cached_keys = earlier.reusable(keys.values())
-    with KeyframeArchive(output) as archive, KeyframeTar(earlier.file) if earlier.file else nullcontext() as made:
+    with Spool(Path(output).parent) as images, KeyframeTar(earlier.file) if earlier.file else nullcontext() as made:
         for video, of_video in track(by_video.items(), "keyframes", len(by_video), "videos"):
             if made and keys.get(video) in cached_keys:
-                rows.update(_take_rows(video, of_video, earlier.videos[keys[video]], made, archive))
+                rows.update(_take_rows(video, of_video, earlier.videos[keys[video]], made, images))
             else:
-                rows.update(_video_rows(video, of_video, described.get(video, {}).get("path"), settings, archive))
-        archive.write([rows[moment["desc_id"]] for moment in moments])
+                rows.update(_video_rows(video, of_video, described.get(video, {}).get("path"), settings, images))
+        _write_archive(output, [rows[moment["desc_id"]] for moment in moments], images)
     ids = {video: [moment["desc_id"] for moment in rows] for video, rows in by_video.items()}
     sound = {video for video in keys if all(rows[i]["reason"] in (None, PAST_THE_END) for i in ids[video])}
     earlier.keep({keys[video]: ids[video] for video in keys if video in sound})
@@ -240,10 +213,8 @@ def write_keyframes(
     return counts
 
 
-def _video_rows(
-    video: str, moments: list[dict], path: str | None, settings: Keyframes, archive: KeyframeArchive
-) -> dict:
-    """Index rows by desc_id of one video's moments; their images go into the archive."""
+def _video_rows(video: str, moments: list[dict], path: str | None, settings: Keyframes, images: Spool) -> dict:
+    """Index rows by desc_id of one video's moments; their pictures go into `images`."""
     rows = {moment["desc_id"]: _row(moment, PAST_THE_END) for moment in moments}
     try:
         if path is None:
@@ -261,7 +232,7 @@ def _video_rows(
                 rows[moment["desc_id"]] = row = _row(moment, None, result.cuts, result.threshold)
                 for number, keyframe in enumerate(result.keyframes):
                     name = _member(moment, number)
-                    archive.add(name, encode_jpeg(keyframe.image))
+                    images.add(name, encode_jpeg(keyframe.image))
                     segment = [round(edge, 6) for edge in keyframe.segment]
                     row["keyframes"].append({"file": name, "time": round(keyframe.time, 6), "segment": segment})
     except VideoError as error:
@@ -275,14 +246,14 @@ def _key(video: dict, moments: list[dict]) -> str:
     return f"{video['sha256']} {json.dumps([[moment['start'], moment['end']] for moment in moments])}"
 
 
-def _take_rows(video: str, moments: list[dict], ids: list[int], made: KeyframeTar, archive: KeyframeArchive) -> dict:
+def _take_rows(video: str, moments: list[dict], ids: list[int], made: KeyframeTar, images: Spool) -> dict:
     """As `_video_rows`, from the earlier archive, where the moments had the desc_ids `ids`."""
     rows = {}
     for moment, earlier_id in zip(moments, ids, strict=True):
         row = made.rows[earlier_id] | {"desc_id": moment["desc_id"], "video": video}
         names = [_member(moment, number) for number in range(len(row["keyframes"]))]
         for keyframe, name in zip(row["keyframes"], names):
-            archive.add(name, made.image(keyframe["file"]))
+            images.add(name, made.image(keyframe["file"]))
         row["keyframes"] = [keyframe | {"file": name} for keyframe, name in zip(row["keyframes"], names)]
         rows[moment["desc_id"]] = row
     return rows
