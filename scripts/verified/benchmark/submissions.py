@@ -23,10 +23,10 @@ NAMED = 8
 """Ids that a message names before it only counts."""
 
 
-def list_some(ids: Sequence[object]) -> str:
-    """``3, 4, 5``, and how many more."""
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return ", ".join(map(str, ids[:NAMED])) + more
+def list_some(ids: Sequence[object], most: int = NAMED) -> str:
+    """``3, 4, 5``, at most so many, and how many more."""
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(map(str, ids[:most])) + more
 
 
 LONGEST = 2**20

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch.nn.functional import interpolate
 
+from verified.benchmark.submissions import list_some
 from verified.errors import InputError
 from verified.evaluator.clips import CodedClips, open_clips
 from verified.evaluator.model import clean, encode
@@ -201,8 +202,7 @@ def check_complete(expected: Iterable[int], present: Collection[int], rows: str)
     expected = list(expected)
     missing = [desc_id for desc_id in expected if desc_id not in present]
     if missing:
-        named = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
         raise InputError(
-            f"{rows} lack {len(missing)} of {len(expected)} moments: desc_id {named}",
+            f"{rows} lack {len(missing)} of {len(expected)} moments: desc_id {list_some(missing)}",
             remedy="`verified verify` finds files that were changed; remove the files and build them again",
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.benchmark.submissions import list_some
 from verified.errors import InputError
 from verified.io.files import file_digest
 from verified.io.hdf5 import Contents, FeatureFile, link_features
@@ -100,7 +101,7 @@ def feature_problems(
         if clip_seconds and duration and not fits_duration(length, duration, clip_seconds):
             text = f"{key} ({length} clips for {duration:.1f} s, {duration / clip_seconds:.0f} expected)"
             problems.setdefault("number of clips does not fit the duration", []).append(text)
-    yield from (_describe_keys(kind, keys) for kind, keys in problems.items())
+    yield from (f"{kind}: {list_some(keys, SHOWN)}" for kind, keys in problems.items())
 
 
 def _width(file: FeatureFile) -> int | None:
@@ -147,7 +148,7 @@ def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None =
         problems["no data set can be read"] = [str(path)]
     if videos is not None:
         _compare(lengths, _videos(videos), file.attributes, problems)
-    return lines, [_describe_keys(kind, keys) for kind, keys in problems.items()]
+    return lines, [f"{kind}: {list_some(keys, SHOWN)}" for kind, keys in problems.items()]
 
 
 def _unsound(features: np.ndarray, dim: int | None) -> list[str]:
@@ -187,11 +188,6 @@ def _videos(path: str | os.PathLike) -> list[dict]:
                 "video must be a text and duration a number of seconds", file=path, row=number, remedy="correct the row"
             )
     return rows
-
-
-def _describe_keys(kind: str, keys: list[str]) -> str:
-    more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
-    return f"{kind}: {', '.join(keys[:SHOWN])}{more}"
 
 
 def link_video_features(

@@ -6,6 +6,7 @@ from itertools import product
 
 import torch
 
+from verified.benchmark.submissions import list_some
 from verified.benchmark.vcmr.conformance.trial import Trial, require
 from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 from verified.nn.training import parameter_groups
@@ -31,7 +32,7 @@ def check_gradients(trial: Trial) -> None:
         if draws % 4 == 3:
             gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
             broken = [name for name, gradient in gradients.items() if not torch.isfinite(gradient).all()]
-            require(not broken, f"losses: the gradient is not finite in {_some(broken)}")
+            require(not broken, f"losses: the gradient is not finite in {list_some(broken, SHOWN)}")
             reached |= {name for name, gradient in gradients.items() if gradient.abs().max() > 0}
             optimiser.step()
             optimiser.zero_grad()
@@ -42,18 +43,15 @@ def check_gradients(trial: Trial) -> None:
         for parameter in module._parameters.values()
         if parameter is not None and parameter.requires_grad and id(parameter) not in named
     ]
-    require(not hidden, f"named_parameters: leaves out parameters of {_some(sorted(set(hidden)))}")
+    require(not hidden, f"named_parameters: leaves out parameters of {list_some(sorted(set(hidden)), SHOWN)}")
     trained = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     unreached = [name for name in trained if name not in reached and name not in trial.cls.untrained]
-    require(not unreached, f"losses: no gradient reaches {_some(unreached)} (untrained names those that need none)")
+    require(
+        not unreached,
+        f"losses: no gradient reaches {list_some(unreached, SHOWN)} (untrained names those that need none)",
+    )
     wrong = [name for name in trial.cls.untrained if name in reached or name not in trained]
-    require(not wrong, f"untrained: names {_some(wrong)}, which is trained or no parameter")
-
-
-def _some(names: list[str]) -> str:
-    """The first names, and how many more there are: a line at most."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}"
+    require(not wrong, f"untrained: names {list_some(wrong, SHOWN)}, which is trained or no parameter")
 
 
 def check_overfitting(trial: Trial) -> None:
