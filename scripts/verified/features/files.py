@@ -148,7 +148,7 @@ def inspect_features(path: str | os.PathLike, videos: str | os.PathLike | None =
         problems["no data set can be read"] = [str(path)]
     if videos is not None:
         _compare(lengths, _videos(videos), file.attributes, problems)
-    return lines, [f"{kind}: {list_some(keys, SHOWN)}" for kind, keys in problems.items()]
+    return lines, [f"{kind}: {list_some(keys, SHOWN)}" for kind, keys in problems.items() if keys]
 
 
 def _unsound(features: np.ndarray, dim: int | None) -> list[str]:
@@ -170,10 +170,8 @@ def _compare(lengths: dict[str, int], videos: list[dict], attributes: dict, prob
     if not (clip is None or (isinstance(clip, float | int) and 0 < clip < math.inf)):
         problems.setdefault("clip_seconds is no number of seconds", []).append(repr(clip))
         clip = None
-    for key in sorted(durations.keys() - lengths.keys()):
-        problems.setdefault("videos without features", []).append(key)
-    for key in sorted(lengths.keys() - durations.keys()):
-        problems.setdefault("features without a video", []).append(key)
+    problems["videos without features"] = sorted(durations.keys() - lengths.keys())
+    problems["features without a video"] = sorted(lengths.keys() - durations.keys())
     for key in sorted(lengths.keys() & durations.keys()):
         if clip and not fits_duration(lengths[key], durations[key], clip):
             text = f"{key} ({lengths[key]} clips, {durations[key]:.1f} s)"
