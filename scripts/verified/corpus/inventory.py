@@ -14,7 +14,7 @@ from verified.corpus.assemble import read_probes
 from verified.corpus.folder_source import Probes, finish, open_folder, usable_rows
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.io.moments_file import read_moments_file
+from verified.io.moments_file import iterate_moments_file
 from verified.io.video import VideoError, file_digest
 from verified.runtime.wildcards import group_by_shard, shard_name
 
@@ -49,7 +49,7 @@ def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
             remedy=f"run: snakemake --cores all {files['moments']} --configfile …, or continue: a run begins with it",
         )
     else:
-        rows = read_moments_file(files["moments"])
+        rows = list(iterate_moments_file(files["moments"]))
     folder = open_folder(files["videos"], rows, source.published)
     return Unprobed(rows, folder, *usable_rows(rows, folder, getattr(source, "default_split", None) or "test"))
 

@@ -29,7 +29,7 @@ from verified.corpus.video_folder import (
 )
 from verified.errors import InputError
 from verified.io.files import atomic_path
-from verified.io.moments_file import read_moments_file
+from verified.io.moments_file import iterate_moments_file
 from verified.runtime.wildcards import shard_index, shard_of
 
 REMEMBERED = ".snakemake"
@@ -240,7 +240,7 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
 def _rows(path: Path) -> Iterator[dict]:
     """Rows of a moments file, one at a time for JSON lines."""
     if path.suffix.lower() != ".jsonl":
-        yield from (row for _, row in read_moments_file(path))
+        yield from (row for _, row in iterate_moments_file(path))
         return
     read = orjson.loads
     with path.open("rb") as lines:

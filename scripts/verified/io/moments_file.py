@@ -32,13 +32,8 @@ EXTRA_CELLS = "extra cells"
 _SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
-def read_moments_file(path: str | os.PathLike[str]) -> list[tuple[int, Row]]:
-    """Rows with their numbers in the file, counted from 1 (in CSV the header is row 1)."""
-    return list(iterate_moments_file(path))
-
-
 def iterate_moments_file(path: str | os.PathLike[str]) -> Iterator[tuple[int, Row]]:
-    """The same rows one at a time; of JSON Lines only one is in memory."""
+    """Rows with their numbers in the file, counted from 1 (in CSV the header is row 1); of JSON Lines one in memory."""
     path = Path(path)
     if not path.is_file():
         raise InputError("no such moments file", file=path, remedy="`source.moments` names it")

@@ -7,7 +7,7 @@ from verified.config.folders import dataset_folder
 from verified.config.generation import ROLES
 from verified.config.sources import PublishedSource
 from verified.errors import InputError
-from verified.io.moments_file import read_moments_file
+from verified.io.moments_file import iterate_moments_file
 from verified.planning.stages import wanted_models
 from verified.released.collections import resolve
 from verified.released.files import SOURCES, SourceFile, collections
@@ -87,7 +87,8 @@ def _moments(config: Config, name: str) -> int:
             return 0
         if source.lists_moments:
             return sum(1 for _ in source.rows())
-        return len(read_moments_file(source.files(f"{dataset_folder(config, name)}/corpus")["moments"]))
+        moments = source.files(f"{dataset_folder(config, name)}/corpus")["moments"]
+        return sum(1 for _ in iterate_moments_file(moments))
     except InputError:
         return 0
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from verified.config.sources.section import SourceSection
 from verified.errors import InputError
-from verified.io.moments_file import iterate_moments_file, read_moments_file
+from verified.io.moments_file import iterate_moments_file
 
 
 class FolderSource(SourceSection):
@@ -36,7 +36,7 @@ class FolderSource(SourceSection):
     def split_names(self) -> set[str]:
         if self.moments is None:
             return {"train", "val", "test"}
-        return {str(row.get("split") or self.default_split or "test") for _, row in read_moments_file(self.moments)}
+        return {str(row.get("split") or self.default_split or "test") for _, row in iterate_moments_file(self.moments)}
 
     @property
     def names_no_split(self) -> bool:
