@@ -134,13 +134,10 @@ def training_priority(settings: Config, wildcards) -> int:
     return CRITICAL_PATH if waited_for and wildcards.model == "xml" else CRITICAL_PATH - 1
 
 
-def training_settings(settings: Config, wildcards) -> dict:
-    """Settings that training of ``wildcards.model`` depends on."""
-    return _of_training(settings, key_of(wildcards.dataset), wildcards.model)
-
-
-def _of_training(settings: Config, dataset: str, model: str) -> dict:
-    training = settings.retrieval.training.get(model, Training())
+def training_settings(settings: Config, wildcards, model: str = "") -> dict:
+    """Settings that training of ``wildcards.model``, or of another `model`, depends on."""
+    dataset = key_of(wildcards.dataset)
+    training = settings.retrieval.training.get(model or wildcards.model, Training())
     return {
         **search_settings(settings, dataset, ("external_score", "precision"), ("max_context_clips",)),
         "features": deciding(settings.features, TEXT_ENCODER),
@@ -182,9 +179,9 @@ def settings_digest(settings: Config, wildcards) -> str:
     place a training on a machine are excluded; a two-stage model includes XML's settings.
     """
     dataset, model = key_of(wildcards.dataset), wildcards.model
-    values = [_of_training(settings, dataset, model), testing_settings(settings, dataset)]
+    values = [training_settings(settings, wildcards), testing_settings(settings, dataset)]
     if is_two_stage(model):
-        values += [_of_training(settings, dataset, "xml"), ranking_settings(settings, dataset)]
+        values += [training_settings(settings, wildcards, "xml"), ranking_settings(settings, dataset)]
     relevant: list[object] = [
         {**part, "retrieval": {name: value for name, value in part["retrieval"].items() if name not in PLACEMENT}}
         for part in values

@@ -10,11 +10,10 @@ Conventions of the whole package:
   converted to BT.709.
 """
 
-import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
+from verified.io import files
 from verified.io.video.decode import TOLERANCE, VideoError, frame_array, open_video, stored_array, upright_size
 from verified.io.video.spans import frames_of_spans, iterate_frames, read_frames
 
@@ -73,7 +72,6 @@ def probe(path: str | os.PathLike[str]) -> dict[str, Any]:
 def file_digest(path: str | os.PathLike[str]) -> str:
     """SHA-256 of a file's bytes, in hex. Raises VideoError if the file is missing."""
     try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return files.file_digest(path)
     except OSError as error:
         raise VideoError("missing-file", path, f"cannot be read: {error.strerror}") from None
