@@ -95,9 +95,9 @@ def _read(path: str | Path, tensors: bool = True) -> tuple[dict[str, Tensor], Ro
     try:
         opened: Any = safe_open(path, "pt")
         with opened as stored:
-            text = (stored.metadata() or {}).get(KEY)
+            metadata: dict[str, str] = stored.metadata() or {}
             tensors_read = {name: stored.get_tensor(name) for name in stored.keys()} if tensors else {}  # noqa: SIM118
-        header = None if text is None else json.loads(text)
+        header = json.loads(metadata[KEY]) if KEY in metadata else None
     # A crafted file makes the library, torch or the JSON parser fail in any of these ways.
     except (SafetensorError, OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
         detail = " ".join(str(error).split())[:200]
