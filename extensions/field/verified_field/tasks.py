@@ -4,9 +4,10 @@ Answers are read from JSON or from words, ignoring surrounding text.
 """
 
 import re
+from random import Random
 
 from verified.lmm.parsing import best_object, json_value, seconds, span, span_in_words
-from verified.lmm.request import Parsed
+from verified.lmm.request import Parsed, Reply, Request
 from verified.lmm.tasks import Task, object_schema
 from verified_field.config import Rows
 
@@ -86,6 +87,12 @@ def moments_of(text: str) -> list[tuple[float, float, float]]:
     return [(float(a), float(b), float(c)) for a, b, c in (part.split() for part in text.split("; "))]
 
 
+def _answer_of_demo(request: Request, _rng: Random, _corrupted_share: float) -> Reply:
+    from verified_field import scene_reader
+
+    return scene_reader.reply(request)
+
+
 _TIME = {"type": "number", "minimum": 0}
 _MOMENT = object_schema({"start": _TIME, "end": _TIME, "confidence": {"type": "number", "minimum": 0, "maximum": MOST}})
 GROUND = Task(
@@ -99,6 +106,7 @@ GROUND = Task(
     settings=("frame_side",),
     always_json=True,
     needs_times=True,
+    demo=_answer_of_demo,
 )
 GRADE = Task(
     "retrieval/grade",
@@ -110,6 +118,7 @@ GRADE = Task(
     lambda _count, _identity: Parsed(sections={"grade": "5"}),
     settings=("frame_side",),
     always_json=True,
+    demo=_answer_of_demo,
 )
 
 

@@ -69,11 +69,6 @@ class SceneReader:
                 | "corpus/coarse_caption"
             ):
                 return self._caption(request, rng)
-        if request.task.startswith("retrieval/"):
-            # Imported here because stages that read no frames have no OpenCV in their environment.
-            from verified.demo.scene_reader import searching
-
-            return searching.reply(request)
         if request.demo is not None:
             return request.demo(request, rng, self.corrupted_share)
         return Reply("", "error", "unknown-task", f"no task {request.task!r}")

@@ -1,4 +1,4 @@
-"""The reader in retrieval: when a video shows a caption, and how well a clip fits it, from frames alone."""
+"""The demo's engine in retrieval: when a video shows a caption, and how well a clip fits it, from frames alone."""
 
 import json
 
