@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from random import Random
 
 from verified.captions.clips import Clips, clip_digest, frame_count, order_by_video
 from verified.io.characters import plain
 from verified.lmm.client import Call
 from verified.lmm.parsing import clean, json_value, strip_fences, text_of
 from verified.lmm.refusal import refusal
-from verified.lmm.request import Parsed
+from verified.lmm.request import Parsed, Reply, Request
 from verified.lmm.session import Session
 from verified.lmm.tasks import TEXT, Task, object_schema
 
@@ -30,6 +31,12 @@ def read_caption(slots: Mapping[str, str], text: str, count: int, cut: bool) -> 
     return Parsed(items=(caption,), positions=(0,))
 
 
+def _answer_of_demo(request: Request, rng: Random, _corrupted_share: float) -> Reply:
+    from verified_lab import scene_reader
+
+    return scene_reader.coarse_caption(request, rng)
+
+
 COARSE_CAPTION = Task(
     "corpus/coarse_caption",
     "video_lmm",
@@ -40,6 +47,7 @@ COARSE_CAPTION = Task(
     lambda _count, _identity: Parsed(items=("a person does something",), positions=(0,)),
     settings=("frame_side",),
     always_json=True,
+    demo=_answer_of_demo,
 )
 
 

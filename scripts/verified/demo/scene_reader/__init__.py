@@ -52,6 +52,8 @@ class SceneReader:
 
     def _reply(self, request: Request) -> Reply:
         rng = random.Random(request.seed)
+        if request.demo is not None:
+            return request.demo(request, rng, self.corrupted_share)
         match request.task:
             case "questions":
                 return questions.questions(request, rng)
@@ -61,19 +63,6 @@ class SceneReader:
                 return rewriting.static_negatives(request, rng)
             case "dynamic_negatives":
                 return rewriting.dynamic_negatives(request, rng)
-            case (
-                "keyframe_description"
-                | "statics_candidates"
-                | "answers"
-                | "dynamics_candidates"
-                | "corpus/coarse_caption"
-            ):
-                return self._caption(request, rng)
-        if request.demo is not None:
-            return request.demo(request, rng, self.corrupted_share)
-        return Reply("", "error", "unknown-task", f"no task {request.task!r}")
-
-    def _caption(self, request: Request, rng: random.Random) -> Reply:
         # Imported here because stages that only rewrite captions have no OpenCV in their environment.
         from verified.demo.scene_reader import dynamics, statics
 
@@ -84,9 +73,9 @@ class SceneReader:
                 return statics.candidates(request, rng, self.corrupted_share)
             case "answers":
                 return dynamics.answers(request, rng)
-            case "corpus/coarse_caption":
-                return dynamics.coarse_caption(request, rng)
-        return dynamics.candidates(request, rng, self.corrupted_share)
+            case "dynamics_candidates":
+                return dynamics.candidates(request, rng, self.corrupted_share)
+        return Reply("", "error", "unknown-task", f"no task {request.task!r}")
 
 
 def make(role: "EngineSettings", generation: "Generation") -> SceneReader:

@@ -1,6 +1,4 @@
-"""Dynamics: answers and a description from the frames (supplement, listing 5), captions from these (listing 6), and
-coarse captions of clips: the kind of thing that acts, and its verb.
-"""
+"""Dynamics: answers and a description from the frames (supplement, listing 5), and captions from these (listing 6)."""
 
 import random
 import re
@@ -31,19 +29,26 @@ ANSWERED = ("speed", "backgrounds")
 
 def answers(request: Request, rng: random.Random) -> Reply:
     """Numbered answers from the frames, an empty line, and a description of all that moves or changes."""
-    if request.frames is None or len(request.frames) == 0:
-        return Reply("", "error", "media", "needs the frames of a clip")
     stated = caption_facts(request.slots["caption"])
-    frames = np.asarray(request.frames)
-    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), stated)
-    if clip is None:
-        return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
+    clip = read_clip(request, stated)
+    if isinstance(clip, Reply):
+        return clip
     facts = clip_facts(clip, stated)
     questions = re.findall(r"(?m)^\s*\d+[.)]\s*(.+)$", request.slots["questions"])
     lines = [
         f"{number}. {as_sentence(answer(question, facts, rng))}" for number, question in enumerate(questions, start=1)
     ]
     return Reply("\n".join(lines) + "\n\n" + _description(facts, rng))
+
+
+def read_clip(request: Request, stated: dict) -> Clip | Reply:
+    """The clip in the frames of a request, guided by the facts of its caption; or an error."""
+    if request.frames is None or len(request.frames) == 0:
+        return Reply("", "error", "media", "needs the frames of a clip")
+    frames = np.asarray(request.frames)
+    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), stated)
+    nothing = "no coloured object of the demo world was found in the frames"
+    return clip or Reply("", "error", "nothing-recognised", nothing)
 
 
 def clip_facts(clip: Clip, stated: dict) -> dict:
@@ -148,15 +153,3 @@ def select(facts: dict, stated: dict, index: int, rng: random.Random) -> dict:
     elif facts["placed"]:
         chosen["backgrounds"] = stated["backgrounds"]
     return chosen
-
-
-def coarse_caption(request: Request, rng: random.Random) -> Reply:
-    """One clause such as ``two rings shrink``, read from the frames."""
-    if request.frames is None or len(request.frames) == 0:
-        return Reply("", "error", "media", "needs the frames of a clip")
-    frames = np.asarray(request.frames)
-    clip = watch(frames, np.asarray(request.frame_times or np.arange(len(frames)) / 8), {})
-    if clip is None:
-        return Reply("", "error", "nothing-recognised", "no coloured object of the demo world was found in the frames")
-    facts = {"shape": clip.actor.shape, "count": clip.actor.count, "motion": clip.motion.motion}
-    return Reply(sentence(facts, rng, plain=True))
