@@ -10,7 +10,16 @@ import functools
 import numpy as np
 
 from verified.demo.scene_reader.objects import Blob, groups_in
-from verified.demo.scene_reader.scene import LOOKS, Track, describe_group, measure, name_motion, rests_at_end, scaled
+from verified.demo.scene_reader.scene import (
+    LOOKS,
+    describe_group,
+    follow,
+    measure,
+    middle,
+    name_motion,
+    rests_at_end,
+    scaled,
+)
 from verified.lmm.request import Request
 
 JUMP = 22.0
@@ -76,44 +85,37 @@ def segments(by_frame: list[dict[str, list[Blob]]]) -> list[tuple[int, int, str]
             blobs = groups.get(colour)
             if not blobs:
                 continue
-            middle = _middle(blobs)
+            here = middle(blobs)
             gap = index - last
-            jumped = max(abs(middle[0] - place[0]), abs(middle[1] - place[1])) > JUMP * gap
+            jumped = max(abs(here[0] - place[0]), abs(here[1] - place[1])) > JUMP * gap
             odd = odd + 1 if len(blobs) != count else 0
             if open_at is None or gap > 2 or jumped or odd >= 3:
                 if open_at is not None:
                     spans.append((open_at, last - (odd - 1 if odd >= 3 else 0), colour))
                 open_at, count = index - (odd - 1 if odd >= 3 else 0), len(blobs)
                 odd = 0
-            last, place = index, middle
+            last, place = index, here
         if open_at is not None:
             spans.append((open_at, last, colour))
     return spans
 
 
-def _middle(blobs: list[Blob]) -> tuple[float, float]:
-    return (
-        (min(b.left for b in blobs) + max(b.left + b.width for b in blobs)) / 2,
-        (min(b.top for b in blobs) + max(b.top + b.height for b in blobs)) / 2,
-    )
-
-
 def _event(by_frame: list[dict], times: np.ndarray, first: int, last: int, colour: str, step: float) -> Seen | None:
     """The event of a segment; None for a bystander."""
-    parts = [groups.get(colour, []) for groups in by_frame[first : last + 1]]
-    nonempty = [blobs for blobs in parts if blobs]
+    part = by_frame[first : last + 1]
+    nonempty = [groups[colour] for groups in part if colour in groups]
     usual = int(np.median([len(blobs) for blobs in nonempty]))
     usual_frames = [blobs for blobs in nonempty if len(blobs) == usual] or nonempty
     looks = [usual_frames[place] for place in np.unique(np.linspace(0, len(usual_frames) - 1, LOOKS).astype(int))]
     thing = describe_group([blob for blobs in looks for blob in blobs], usual)
-    track = _track(parts, times[first : last + 1])
+    track = follow(part, colour, times[first : last + 1])
     motion = name_motion(track)
     if motion is None:
         return None
     small, large = BYSTANDER_RADIUS
     if motion == "stays" and thing.count == 1 and thing.texture == "plain" and small <= thing.radius <= large:
         return None
-    alone = [set(groups) - {colour} for groups in by_frame[first : last + 1]]
+    alone = [set(groups) - {colour} for groups in part]
     if motion == "moves" and rests_at_end(track) and sum(map(bool, alone)) > len(alone) // 2:
         motion = "meets"
     measured = measure(track, motion)
@@ -121,15 +123,6 @@ def _event(by_frame: list[dict], times: np.ndarray, first: int, last: int, colou
     facts |= {"count": thing.count, "motion": measured.motion}
     facts |= {name: getattr(measured, name) for name in ("direction", "speed") if getattr(measured, name)}
     return Seen(float(times[first]), float(times[last] + step), facts)
-
-
-def _track(parts: list[list[Blob]], times: np.ndarray) -> Track:
-    x, y, reach = (np.full(len(parts), np.nan) for _ in range(3))
-    for index, blobs in enumerate(parts):
-        if blobs:
-            x[index], y[index] = _middle(blobs)
-            reach[index] = np.median([max(blob.width, blob.height) for blob in blobs]) / 2
-    return Track(np.asarray(times, dtype=np.float64), x, y, reach)
 
 
 def likeness(facts: dict, event: Seen) -> float:

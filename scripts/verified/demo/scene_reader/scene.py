@@ -10,12 +10,9 @@ import cv2
 import numpy as np
 
 from verified.demo.scene_reader.objects import (
-    BACKGROUND_NAMES,
     LARGE,
     Blob,
-    find_blobs,
     groups_in,
-    name_backgrounds,
     name_shape,
     name_texture,
     radius,
@@ -194,11 +191,7 @@ def scaled(frames: np.ndarray) -> np.ndarray:
 
 def look(picture: np.ndarray) -> Still:
     """Background and things of one picture, uint8 RGB [H, W, 3]."""
-    picture = scaled(picture[None])[0]
-    background = BACKGROUND_NAMES[name_backgrounds(picture[None])[0]]
-    groups: dict[str, list[Blob]] = {}
-    for blob in find_blobs(picture, background):
-        groups.setdefault(blob.colour, []).append(blob)
+    (background,), (groups,) = groups_in(scaled(picture[None]))
     return Still(background, tuple(describe_group(blobs) for blobs in groups.values()))
 
 
@@ -265,14 +258,21 @@ def describe_over_time(by_frame: list[dict[str, list[Blob]]], colour: str) -> Th
     return describe_group([blob for blobs in chosen for blob in blobs], count)
 
 
+def middle(blobs: list[Blob]) -> tuple[float, float]:
+    """Middle of the box around all of them, in pixels."""
+    return (
+        (min(b.left for b in blobs) + max(b.left + b.width for b in blobs) - 1) / 2,
+        (min(b.top for b in blobs) + max(b.top + b.height for b in blobs) - 1) / 2,
+    )
+
+
 def follow(by_frame: list[dict[str, list[Blob]]], colour: str, times: np.ndarray) -> Track:
     """Middle and radius of all objects of one colour, frame by frame; `times` [frames] in seconds."""
     x, y, reach = (np.full(len(by_frame), np.nan) for _ in range(3))
     for index, groups in enumerate(by_frame):
         blobs = groups.get(colour)
         if blobs:
-            x[index] = (min(b.left for b in blobs) + max(b.left + b.width for b in blobs) - 1) / 2
-            y[index] = (min(b.top for b in blobs) + max(b.top + b.height for b in blobs) - 1) / 2
+            x[index], y[index] = middle(blobs)
             reach[index] = np.median([max(b.width, b.height) for b in blobs]) / 2
     return Track(np.asarray(times, dtype=np.float64), x, y, reach)
 
