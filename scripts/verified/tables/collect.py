@@ -21,7 +21,7 @@ from verified.benchmark.vcmr.metrics import VIDEO_RECALLS
 from verified.benchmark.vcmr.results import PerQuery, read_metrics, read_per_query
 from verified.io.jsonl import read_json
 from verified.tables.layout import FOLDERS, TITLES, UNTRAINED, Column, PaperTable, Row, model_of, title_of
-from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, estimate, p_or_why
+from verified.tables.table import ONE_TRAINING_NOTE, Estimate, Table, Value, estimate, p_or_why
 
 RATERS = "needs people: three grades for each of 100 captions"
 
@@ -221,25 +221,14 @@ BASELINE = {"FIG": "COG", "FIG-highest": "FIG-lowest"}
 DIGITS = 2
 
 
-@dataclass(frozen=True)
-class Gain:
-    """Points of recall by which the first run is ahead of the second, over the same queries and all trainings."""
-
-    dataset: str
-    """The data set's title."""
-    first: str
-    second: str
-    test: str
-    metric: str
-    points: Estimate | float
-    p_value: float | str
-    """The p-value, or the reason for its absence."""
-
-
 def gains(
     table: PaperTable, collection: Collection, dataset: str, title: str, cells: dict[tuple[Row, Column], Cell]
-) -> list[Gain]:
-    """The gains of one data set's block of a table; `cells` as of `Collection.cells`."""
+) -> list[tuple[Value, ...]]:
+    """Rows of `gains_table` for one data set's block of a table; `cells` as of `Collection.cells`.
+
+    Points of recall by which the first run is ahead of the second, over the same queries and all trainings, and the
+    p-value, or the reason for its absence.
+    """
     listed = []
     for column in table.columns:
         if column.task in ("VCMR", "SVMR", "VR"):
@@ -247,7 +236,7 @@ def gains(
                 found = collection.difference(first, second, dataset, column)
                 points = estimate(found.value, found.low, found.high, found.trainings, DIGITS)
                 names = title, _name(first), _name(second), first.test, f"{column.task} {column.metric}"
-                listed.append(Gain(*names, points, p_or_why(found.p)))
+                listed.append((*names, points, p_or_why(found.p)))
     return listed
 
 
@@ -268,17 +257,14 @@ def _pairs(table: PaperTable, column: Column, cells: dict[tuple[Row, Column], Ce
     return [(first, second) for first, second, *_ in ranked_rivals(table, column, cells)]
 
 
-def gains_table(listed: list[Gain]) -> Table:
+def gains_table(listed: list[tuple[Value, ...]]) -> Table:
     """All gains of a run, each once."""
-    values = (
-        (gain.dataset, gain.first, gain.second, gain.test, gain.metric, gain.points, gain.p_value) for gain in listed
-    )
-    rows = list(dict.fromkeys(values))
+    rows = list(dict.fromkeys(listed))
     notes = [
         "Points of the first minus the second on the same queries; in brackets: 95 % interval over test videos, drawn"
         " whole, and over trainings."
     ]
-    if any(isinstance(gain.points, Estimate) and gain.points.trainings == 1 for gain in listed):
+    if any(isinstance(points, Estimate) and points.trainings == 1 for *_, points, _ in rows):
         notes.append(ONE_TRAINING_NOTE)
     header = ("Data set", "First", "Second", "Test", "Metric", "Gain", "p")
     return Table("gains", "paired differences between runs", header, rows, notes, (0, 0, 0, 0, 0, DIGITS, 3))

@@ -16,7 +16,7 @@ from verified.errors import InputError
 from verified.io.files import write_text
 from verified.runtime.project import commit
 from verified.tables.added.availability import availability_lines
-from verified.tables.collect import Cell, Collection, Gain, gains, gains_table
+from verified.tables.collect import Cell, Collection, gains, gains_table
 from verified.tables.layout import TABLES, TITLES, UNTRAINED, PaperTable, title_of
 from verified.tables.render import (
     Block,
@@ -137,7 +137,7 @@ def _write_paper(
     published: Published,
     lines: list[str],
     tested: list[str],
-) -> tuple[list[dict], list[Gain]]:
+) -> tuple[list[dict], list[tuple[Value, ...]]]:
     """Write the paper's tables; returns their rows of the tidy frame and their gains.
 
     lines: provenance of each table. tested: of retrieval runs.
