@@ -16,7 +16,7 @@ from verified.statistics.validity import (
     recall_difference,
     review_gain,
 )
-from verified.tables.added.validity import validity_table
+from verified.tables.added import validity
 from verified.tables.collect import Collection
 
 
@@ -68,7 +68,7 @@ def test_a_difference_in_recall_is_over_all_trainings_and_says_how_many():
     assert one["check"] == "fine minus coarse, VR/r1" and one["trainings"] == 1 and one["met"] is None
     collection = Collection([], [])
     collection.statistics["demo", "validity"] = {"checks": [row, one]}
-    shown = validity_table(shown_settings({"demo": "Demo"}), collection)
+    (shown,) = validity.tables(shown_settings({"demo": "Demo"}), collection, [])
     assert [line[-1] for line in shown.rows] == ["yes", "one training"]
     assert shown.texts()[1][2].endswith("]¹") and any("One training" in note for note in shown.notes)
 

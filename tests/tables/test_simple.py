@@ -16,7 +16,7 @@ from shown_settings import shown_settings
 
 from verified.config import load
 from verified.lmm.ledger_files import lineage_of
-from verified.tables.added.availability import METRICS, availability_tables
+from verified.tables.added.availability import METRICS, tables
 from verified.tables.collect import Run
 from verified.tables.own_corpus import costs_table
 from verified.tables.render import Sheet, csv_text, html_page, latex, markdown
@@ -164,7 +164,7 @@ def test_missing_videos_count_as_missed():
     run, ranker = Run([facts] * 2), Run([{**facts, "localises": False}])
     runs = {("sta", "xml", "fig", "cog"): run, ("demo", "xml", "fig", "cog"): run, ("sta", "zap", "fig", "cog"): ranker}
     collection = SimpleNamespace(statistics={("sta", "counts"): {"published": COUNTS}}, runs=runs)
-    numbers, recalls = availability_tables(SETTINGS, collection)
+    numbers, recalls = tables(SETTINGS, collection, [])
     assert numbers.rows == (("STA", "train", 10, 9, 30, 25), ("STA", "test", 8, 4, 20, 12))
     row, ranks = recalls.rows  # the demo is published nowhere
     assert ranks[6:] == (*[None] * 8, *[40.0, 20.0] * 2)

@@ -20,12 +20,9 @@ def inputs(settings: Config) -> list[str]:
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """See `availability_tables`; `collection` has read the `files`."""
-    return availability_tables(settings, collection)
-
-
-def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
-    """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested."""
+    """Table `availability` of all published data sets, and `availability-recall` where retrieval models were tested;
+    `collection` has read the `files`.
+    """
     published = {
         name: counts_of_splits
         for name in settings.datasets
@@ -42,7 +39,7 @@ def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
     ]
     header = ("Data set", "Split", "Videos", "Videos at hand", "Moments", "Moments at hand")
     note = "What is not at hand is listed with its reason in corpus/exclusions.jsonl of the data set."
-    tables = [Table("availability", "published annotations and what is at hand", header, rows, (note,))]
+    made = [Table("availability", "published annotations and what is at hand", header, rows, (note,))]
     recalls = [
         _recall(settings, run, key, published[key[0]])
         for key, run in sorted(collection.runs.items())
@@ -52,8 +49,8 @@ def availability_tables(settings: Shown, collection: Collection) -> list[Table]:
         pairs = [f"{task} {metric}{suffix}" for task, metric in METRICS for suffix in (" at hand", " of all")]
         note = "Means over seeds. Of all: each published query that could not be asked counts as missed."
         header = ("Data set", "Method", "Train", "Test", "Queries", "Queries published", *pairs)
-        tables.append(Table("availability-recall", "recall and missing videos", header, recalls, (note,)))
-    return tables
+        made.append(Table("availability-recall", "recall and missing videos", header, recalls, (note,)))
+    return made
 
 
 def availability_lines(settings: Shown, collection: Collection) -> list[str]:

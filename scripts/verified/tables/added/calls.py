@@ -5,11 +5,10 @@ from pathlib import Path
 from verified.config import Config
 from verified.config.folders import dataset_folder, shown_datasets
 from verified.io.jsonl import read_json
+from verified.lmm.request import STATUSES
 from verified.tables.collect import Collection
 from verified.tables.shown import Shown
 from verified.tables.table import Table
-
-STATUSES = ("ok", "truncated", "invalid", "blocked", "error")
 
 
 def inputs(settings: Config) -> list[str]:
@@ -21,15 +20,10 @@ def inputs(settings: Config) -> list[str]:
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """See `outcomes_table`."""
-    return [outcomes_table(settings, files)]
-
-
-def outcomes_table(settings: Shown, paths: list[str]) -> Table:
     """A row per task from results/DATASET/captions/outcomes.json of each data set."""
-    rows = [row for path in paths for row in _rows(settings.datasets[Path(path).parts[-3]].title, path)]
+    rows = [row for path in files for row in _rows(settings.datasets[Path(path).parts[-3]].title, path)]
     header = ("Data set", "Stage", "Task", "Calls", *STATUSES, "Reasons")
-    return Table("outcomes", "what became of every call to a model", header, rows)
+    return [Table("outcomes", "what became of every call to a model", header, rows)]
 
 
 def _rows(title: str, path: str) -> list[list]:

@@ -34,27 +34,19 @@ def inputs(settings: Config) -> list[str]:
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """See `evaluator_table`."""
+    """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments."""
     ablations = [file for file in files if Path(file).name == ABLATION]
-    return [evaluator_table(settings, [file for file in files if file not in ablations], ablations)]
-
-
-def evaluator_table(settings: Shown, validations: list[str], ablations: list[str]) -> Table:
-    """A row per data set, set of captions and variant of fine-tuning; intervals of 95 % over moments.
-
-    validations: evaluator/validation.json of each data set; ablations: ablation.json next to the checkpoint, if made.
-    """
     configured = f"hard_negatives {settings.evaluator.hard_negatives}"
     rows = [row for path in ablations for row in read_json(path)]
     sets = {(row["dataset"], row["set"]) for row in rows}
-    for path in validations:
+    for path in (file for file in files if file not in ablations):
         validation = read_json(path)
         for name, values in validation["sets"].items():
             if (validation["dataset"], name) not in sets:
                 rows.append({"dataset": validation["dataset"], "set": name, "variant": configured, **values["auroc"]})
     rows.sort(key=lambda row: (row["dataset"], _rank(row["set"], SETS), _rank(row["variant"], VARIANTS)))
     lines = [_line(settings.datasets[row["dataset"]].title, row) for row in rows]
-    return Table("evaluator", "faithful captions told from perturbed ones", HEADER, lines, digits=3)
+    return [Table("evaluator", "faithful captions told from perturbed ones", HEADER, lines, digits=3)]
 
 
 def _rank(name: str, order: dict) -> tuple[int, str]:

@@ -17,12 +17,7 @@ def inputs(settings: Config) -> list[str]:
 
 
 def tables(settings: Shown, collection: Collection, files: list[str]) -> list[Table]:
-    """See `validity_table`; `collection` has read the `files`."""
-    return [validity_table(settings, collection)]
-
-
-def validity_table(settings: Shown, collection: Collection) -> Table:
-    """A row per check of the data sets that have a truth."""
+    """A row per check of the data sets that have a truth; `collection` has read the `files`."""
     rows = [
         _row(data_set.title, check)
         for dataset, data_set in settings.datasets.items()
@@ -34,7 +29,7 @@ def validity_table(settings: Shown, collection: Collection) -> Table:
     ]
     if any(isinstance(row[2], Estimate) and row[2].trainings == 1 for row in rows):
         notes.append(ONE_TRAINING_NOTE)
-    return Table("validity", "the demo's stages against its truth", HEADER, rows, notes, 3)
+    return [Table("validity", "the demo's stages against its truth", HEADER, rows, notes, 3)]
 
 
 def _row(title: str, check: dict) -> list[Value]:
