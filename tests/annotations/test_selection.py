@@ -149,7 +149,6 @@ def test_the_table_holds_every_candidate_with_its_lineage(tmp_path):
 
 def test_counts_take_the_type_of_the_caption_that_was_selected():
     groups = candidates_by_moment(SPLIT_MOMENTS, SCORES)
-    assert count(SPLIT_MOMENTS, groups, ("train", "test"))["splits"]["test"]["statics"] == 1
     counts = count(SPLIT_MOMENTS, groups, ("train", "test"), {0: "coarse", 2: "dynamics"}, {0: "rejected"})
     assert counts["splits"]["test"] == {"moments": 1, "annotated": 1, "statics": 0, "dynamics": 1}
     assert counts["splits"]["train"] == {"moments": 2, "annotated": 0, "statics": 0, "dynamics": 0}

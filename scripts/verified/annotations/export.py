@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import cast
 
 from verified.annotations.selection import choose
 from verified.config import Config
@@ -70,14 +69,14 @@ def count(
     moments: Iterable[dict],
     groups: dict[int, list[dict]],
     splits: Iterable[str],
-    types: Mapping[int, str] | None = None,
-    omitted: Mapping[int, str] | None = None,
+    types: Mapping[int, str],
+    omitted: Mapping[int, str],
 ) -> dict:
     """Counts that reconcile: moments = annotated + without (by reason), over all splits and for each.
 
     A moment of a split that the configuration does not name counts as ``split-not-annotated``. `types` are the types of
-    the selected captions and `omitted` the reasons of the others, by desc_id (see `select`); without them, the highest
-    caption of each moment counts. Captions of the type coarse are annotated and neither statics nor dynamics.
+    the selected captions and `omitted` the reasons of the others, by desc_id (see `select`). Captions of the type
+    coarse are annotated and neither statics nor dynamics.
     """
     splits = tuple(splits)
     per_split = {split: {"moments": 0, "annotated": 0, "statics": 0, "dynamics": 0} for split in splits}
@@ -90,12 +89,12 @@ def count(
         row = per_split[moment["split"]]
         row["moments"] += 1
         outcome = choose(groups[moment["desc_id"]])
-        reason = outcome if isinstance(outcome, str) else (omitted or {}).get(moment["desc_id"])
+        reason = outcome if isinstance(outcome, str) else omitted.get(moment["desc_id"])
         if reason:
             without[reason] += 1
             continue
         row["annotated"] += 1
-        kind = types[moment["desc_id"]] if types is not None else cast(tuple, outcome)[0]["type"]
+        kind = types[moment["desc_id"]]
         if kind in TYPES:
             row[kind] += 1
     candidates = [row for group in groups.values() for row in group]
