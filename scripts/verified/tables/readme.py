@@ -1,6 +1,5 @@
 """The figures that README shows of a run: made from all.csv, and checked against it."""
 
-import csv
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,7 @@ from scipy.special import stdtrit
 from verified.benchmark.intervals import LEVEL
 from verified.benchmark.published import verdict_of
 from verified.errors import InputError
-from verified.io.files import checked
+from verified.io.text_tables import read_csv
 from verified.tables.render import markdown_row
 from verified.tables.table import GAP
 
@@ -46,18 +45,12 @@ Cells = Mapping[tuple[str, str, str], Mapping[str, str]]
 
 
 def read_rows(path: str | os.PathLike) -> list[dict]:
-    """Rows of the tidy frame all.csv. Raises OSError if it is missing, InputError if it is another file."""
-    try:
-        with checked(path).open(encoding="utf-8", newline="") as lines:
-            reader = csv.DictReader(lines, strict=True)
-            rows = list(reader)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"is no table: {error}", file=path, remedy=AGAIN) from None
-    if absent := [name for name in READ if name not in (reader.fieldnames or ())]:
-        raise InputError(f"has no column {absent[0]!r}", file=path, remedy=AGAIN)
-    for number, row in enumerate(rows, start=1):
+    """Rows of the tidy frame all.csv. Raises InputError if it is missing or another file."""
+    rows: list[dict] = []
+    for number, row in read_csv(path, READ):
         if problem := _problem(row):
             raise InputError(problem, file=path, row=number, remedy=AGAIN)
+        rows.append(row)
     cells = _cells(rows)
     for method in dict.fromkeys(method for method, _, _ in cells):
         for task, metric in COLUMNS:
@@ -67,8 +60,6 @@ def read_rows(path: str | os.PathLike) -> list[dict]:
 
 
 def _problem(row: Mapping[str, str]) -> str | None:
-    if any(not isinstance(row[name], str) for name in READ):
-        return "has too few fields"
     for name in NUMBERS:
         if row[name] and not FIGURE.fullmatch(row[name]):
             return f"{name} {row[name][:40]!r} is no number"
