@@ -13,8 +13,9 @@ from media import scenes, write_video
 
 from verified.config import load
 from verified.config.datasets import Proposals
-from verified.corpus.assemble import read_source, write_corpus
+from verified.corpus.assemble import write_corpus
 from verified.corpus.copies import hash_videos, video_copies
+from verified.corpus.folder_source import Reading
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.source_files import division_of, source_reading, split_settings
 from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos, hold_out, move
@@ -86,7 +87,7 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
     config = load({"name": "lab", "datasets": {"lab": {"title": "Lab", "source": given}}})
 
     def splits(copies) -> dict[str, str]:
-        reading = read_source(source_reading(config.datasets["lab"]), files)
+        reading = Reading(**files, **source_reading(config.datasets["lab"]))
         write_corpus(reading, split_settings(config, "lab"), tmp_path, copies)
         found = {row["video"]: row["split"] for row in read_jsonl(tmp_path / "moments.jsonl")}
         assert read_json(tmp_path / "counts.json")["splits"] == Counter(found.values())

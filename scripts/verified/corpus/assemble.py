@@ -16,20 +16,12 @@ from verified.runtime.previous_output import PreviousOutput
 log = logging.getLogger("verified")
 
 
-def read_source(source: dict, files: dict[str, str], probes: Probes | None = None) -> Reading:
-    """Read a source with videos from its files, `videos` and `moments` (see rules/corpus.smk).
-
-    `source` has its `default_split`, and whether its videos go by `published` names.
-    """
-    return Reading(files["videos"], files["moments"], source["default_split"], 1, probes, source["published"])
-
-
 def write_shard(
     source: dict, files: dict[str, str], shard: str, shards: int, output: dict[str, str], maker: str = ""
 ) -> None:
     """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
 
-    `source` is that of `read_source`. The moments lack the key `split`: a shard's jobs do not depend on it, so a
+    `source` and `files` are those of `shard_moments`. The moments lack the key `split`: a shard's jobs do not depend on it, so a
     changed split re-runs none. With a `maker`, videos that it probed before are not decoded again (see
     `runtime.previous_output`).
     """

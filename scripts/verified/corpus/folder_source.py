@@ -18,7 +18,6 @@ import functools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,7 +62,7 @@ class Reading:
 
     `moments` must be consumed first, to its end; then `videos`, `exclusions` and `counts` are complete. With
     `published` names, a video may be in any subfolder. `probes` are the results of `read_shard` in all shards; without
-    them each used video is probed here, `threads` at a time. Neither changes a byte.
+    them each used video is probed here. Neither changes a byte.
     """
 
     def __init__(
@@ -71,16 +70,15 @@ class Reading:
         videos: str | os.PathLike,
         moments: str | os.PathLike,
         default_split: str,
-        threads: int = 1,
-        probes: Probes | None = None,
         published: bool = False,
+        probes: Probes | None = None,
     ):
         self._file, self._default_split, self._published = moments, default_split, published
         self._folder = open_folder(videos, iterate_moments_file(moments), published)
         self._with_ids = has_ids(moments)
         if probes is None:
             used = {row["video"] for _, row in self._rows() if "reason" not in row}
-            probes = probe_all({video: path for video, path in self._folder.paths.items() if video in used}, threads)
+            probes = probe_all({video: path for video, path in self._folder.paths.items() if video in used})
         self._probes = probes
         self._used: set[str] = set()
         self._given: dict = {}
@@ -181,15 +179,11 @@ def shard_moments(files: dict[str, str], source: dict, shard: str, shards: int) 
     return [{"path": folder.files[row["video"]], **row} for row in usable if own(row["video"], shards) == number]
 
 
-def read_shard(rows: list[dict], threads: int = 1, earlier: Mapping[str, dict] = NOTHING) -> Shard:
-    """Probe the videos of `shard_moments`, `threads` at a time, and finish the moments.
-
-    `earlier`: probes by SHA-256.
-    """
+def read_shard(rows: list[dict], earlier: Mapping[str, dict] = NOTHING) -> Shard:
+    """Probe the videos of `shard_moments`, and finish the moments; `earlier`: probes by SHA-256."""
     paths = {row["video"]: row["path"] for row in rows}
-    probes = probe_all({video: Path(path) for video, path in paths.items()}, threads, earlier)
-    results = (_finish_row(None, {key: row[key] for key in row if key != "path"}, probes)[0] for row in rows)
-    finished = [row for row in results if "reason" not in row]
+    probes = probe_all({video: Path(path) for video, path in paths.items()}, earlier)
+    finished = finish(({key: row[key] for key in row if key != "path"} for row in rows), probes)
     used = {row["video"] for row in finished}
     described = [
         {"video": video, "path": path, **probes.readable[video]}
@@ -229,18 +223,10 @@ def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, di
     return {**row, "end": end, "duration": duration, **speech}, clamped
 
 
-def finish(usable: Iterable[tuple[int, dict]], probes: Probes) -> tuple[list[dict], list[dict], list[dict]]:
-    """Moments with the durations of their videos, exclusions of the others, and the ends that were clamped."""
-    results = [_finish_row(number, row, probes) for number, row in usable]
-    finished = [row for row, _ in results if "reason" not in row]
-    return finished, [row for row, _ in results if "reason" in row], [end for _, end in results if end]
-
-
-def usable_rows(rows: list[tuple[int, dict]], folder: VideoFolder, default_split: str):
-    """The numbered rows that are usable, judged without decoding, and the exclusions of the others."""
-    with_ids = any(row.get("desc_id") is not None for _, row in rows)
-    checked = list(check_rows(rows, folder, default_split, with_ids))
-    return [pair for pair in checked if "reason" not in pair[1]], [row for _, row in checked if "reason" in row]
+def finish(usable: Iterable[dict], probes: Probes) -> list[dict]:
+    """The moments among usable rows, with the durations of their videos."""
+    results = (_finish_row(None, row, probes)[0] for row in usable)
+    return [row for row in results if "reason" not in row]
 
 
 def check_rows(
@@ -273,21 +259,16 @@ def check_rows(
         yield number, {**moment, "split": split, "caption": caption, **spans}
 
 
-def probe_all(paths: dict[str, Path], threads: int, earlier: Mapping[str, dict] = NOTHING) -> Probes:
-    """Probe videos by id, `threads` at a time; `earlier` holds probes by SHA-256."""
-
-    def attempt(path: Path) -> dict | VideoError:
+def probe_all(paths: dict[str, Path], earlier: Mapping[str, dict] = NOTHING) -> Probes:
+    """Probe videos by id; `earlier` holds probes by SHA-256."""
+    probes = Probes({}, {})
+    for video, path in track(paths.items(), "probe", len(paths), "videos"):
         try:
             digest = file_digest(path) if earlier else ""
-            return earlier[digest] if digest in earlier else probe(path)
+            probes.readable[video] = earlier[digest] if digest in earlier else probe(path)
         except VideoError as error:
-            return error
-
-    with ThreadPoolExecutor(max(1, threads)) as pool:
-        results: Iterable = track(pool.map(attempt, paths.values()), "probe", len(paths), "videos")
-        every = dict(zip(paths, results))
-    unreadable = {video: result for video, result in every.items() if isinstance(result, VideoError)}
-    return Probes({video: result for video, result in every.items() if isinstance(result, dict)}, unreadable)
+            probes.unreadable[video] = error
+    return probes
 
 
 def _exclusion(row: int | None, video: str | None, identity: int | None, reason: str, detail: str) -> dict:

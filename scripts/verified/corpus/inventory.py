@@ -11,12 +11,13 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets
 from verified.config.sources import SourceSection
 from verified.corpus.assemble import read_probes
-from verified.corpus.folder_source import Probes, finish, open_folder, usable_rows
+from verified.corpus.folder_source import Probes, check_rows, finish, open_folder
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.io.moments_file import iterate_moments_file
 from verified.io.video import VideoError, file_digest
 from verified.runtime.wildcards import group_by_shard, shard_name
+from verified.stage import Shard
 
 
 class Unprobed(NamedTuple):
@@ -51,27 +52,20 @@ def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
     else:
         rows = list(iterate_moments_file(files["moments"]))
     folder = open_folder(files["videos"], rows, source.published)
-    return Unprobed(rows, folder, *usable_rows(rows, folder, getattr(source, "default_split", None) or "test"))
+    with_ids = any(row.get("desc_id") is not None for _, row in rows)
+    checked = list(check_rows(rows, folder, getattr(source, "default_split", None) or "test", with_ids))
+    usable = [pair for pair in checked if "reason" not in pair[1]]
+    return Unprobed(rows, folder, usable, [row for _, row in checked if "reason" in row])
 
 
-class SeenShard(NamedTuple):
-    """The usable known moments of a shard, and the rows of videos.jsonl of probed videos.
-
-    The `duration` of moments in other videos is None.
-    """
-
-    moments: list[dict]
-    videos: dict[str, dict]
-
-
-def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenShard]:
+def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[Shard]:
     """Known moments of each shard, without decoding a video; `corpus` is the folder of generated files.
 
-    The source's files list the moments. A probe of an earlier run is valid if the video's file did not change since; if
-    its times leave that open, its digest decides. Raises InputError as `unprobed_rows` does.
+    The source's files list the moments; in videos that were not probed, their `duration` is None. A probe of an earlier
+    run is valid if the video's file did not change since; if its times leave that open, its digest decides. Raises
+    InputError as `unprobed_rows` does.
     """
     read = unprobed_rows(source, corpus)
-    numbers = {row["desc_id"]: number for number, row in read.usable}
     result = []
     for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
@@ -79,13 +73,13 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[SeenSha
         files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
         probes = _valid_probes(files[0] if files[0].is_file() else files[1], paths)
         probed_videos = probes.readable.keys() | probes.unreadable.keys()
-        probed = [(numbers[row["desc_id"]], row) for row in moments if row["video"] in probed_videos]
-        finished = {row["desc_id"]: row for row in finish(probed, probes)[0]}
+        probed = (row for row in moments if row["video"] in probed_videos)
+        finished = {row["desc_id"]: row for row in finish(probed, probes)}
         present = (row if row["video"] not in probed_videos else finished.get(row["desc_id"]) for row in moments)
         videos = {
             video: {"video": video, "path": paths[video].as_posix(), **row} for video, row in probes.readable.items()
         }
-        result.append(SeenShard([row for row in present if row is not None], videos))
+        result.append(([row for row in present if row is not None], videos))
     return result
 
 

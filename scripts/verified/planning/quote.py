@@ -19,7 +19,7 @@ from typing import cast
 from verified.config import Config
 from verified.config.folders import dataset_folder
 from verified.config.generation import BudgetSettings, EngineSettings, Generation
-from verified.corpus.inventory import SeenShard, seen_shards
+from verified.corpus.inventory import seen_shards
 from verified.errors import InputError
 from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
@@ -248,7 +248,7 @@ def _count_calls(
     return [{"dataset": name, **counted[task.name], "unseen": unseen} for task in tasks if task.name in counted]
 
 
-def _shards(name: str, config: Config) -> list[SeenShard]:
+def _shards(name: str, config: Config) -> list[Shard]:
     """The current moments by shard. Raises InputError if no file lists them yet."""
     source, corpus = config.datasets[name].source, f"{dataset_folder(config, name)}/corpus"
     if source.rendered and not Path(moments := source.files(corpus)["moments"]).is_file():
