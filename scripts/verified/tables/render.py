@@ -76,8 +76,11 @@ def latex(sheet: Sheet, notes: Iterable[str]) -> str:
     """A booktabs tabular with the notes as comments; a rule between blocks."""
     texts = [[one_line(text) for text in row] for row in sheet.short or sheet.texts]
     alignment = "l" * sheet.labels + "r" * (len(sheet.header) - sheet.labels)
-    styler = _styler(sheet, texts).format(_latex_cell, escape="latex")
-    styler.format_index(_latex_cell, escape="latex", axis="columns")
+    styler = pd.DataFrame(texts, columns=list(map(one_line, sheet.header)), dtype=str).style.hide(axis="index")
+    if sheet.bold:
+        weights = [[BOLD if best else "" for best in row] for row in sheet.bold]
+        styler.apply(lambda _: np.array(weights), axis=None)
+    styler.format(_latex_cell, escape="latex").format_index(_latex_cell, escape="latex", axis="columns")
     lines = styler.to_latex(hrules=True, convert_css=True, column_format=alignment).splitlines()
     body = lines.index(r"\midrule") + 1
     for row in reversed(sheet.groups):
@@ -95,25 +98,12 @@ def _latex_cell(escaped: object) -> str:
 
 def html_page(sheet: Sheet, notes: Iterable[str], provenance: Iterable[str] = ()) -> str:
     """A complete page with one table, its notes below, and its provenance folded under them."""
-    title = f"{sheet.key}: {sheet.title}"
-    body = f"<h1>{html.escape(title)}</h1>\n{html_part(sheet, notes, provenance)}"
-    return still_page(sheet.title, body, "body > main { max-width: none; }")
-
-
-def html_part(sheet: Sheet, notes: Iterable[str], provenance: Iterable[str] = ()) -> str:
-    """The same without its heading, as a part of a page."""
+    heading = html.escape(f"{sheet.key}: {sheet.title}")
     shown = wide(table(sheet.header, sheet.texts, "", sheet.bold, sheet.hints), sheet.title)
     below = paragraphs(one_line(note) for note in notes)
-    return f'{shown}<div class="below">{below}{fold("Provenance", paragraphs(map(one_line, provenance)))}</div>\n'
-
-
-def _styler(sheet: Sheet, texts: list[list[str]]):
-    frame = pd.DataFrame(texts, columns=list(map(one_line, sheet.header)), dtype=str)
-    styler = frame.style.hide(axis="index")
-    if sheet.bold:
-        weights = [[BOLD if best else "" for best in row] for row in sheet.bold]
-        styler.apply(lambda _: np.array(weights), axis=None)
-    return styler
+    below += fold("Provenance", paragraphs(map(one_line, provenance)))
+    body = f'<h1>{heading}</h1>\n{shown}<div class="below">{below}</div>\n'
+    return still_page(sheet.title, body, "body > main { max-width: none; }")
 
 
 def csv_text(frame: pd.DataFrame) -> str:
