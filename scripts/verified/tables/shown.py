@@ -4,11 +4,12 @@ They are a param of `build_tables`: changing another key, such as a number of th
 """
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from verified.config import Config
 from verified.config.annotations import Annotations
 from verified.config.base import Section
+from verified.config.datasets import DataSet
 from verified.config.evaluator import Evaluator
 from verified.config.features import Features
 from verified.config.folders import shown_datasets
@@ -56,16 +57,7 @@ PAPER = {"Charades-FIG": 16128, "DiDeMo-FIG": 41091, "ActivityNet-FIG": 71656}
 """Titles of the paper's data sets, with the rows of their released files as in `config/sources.csv`."""
 
 
-class Titled(Protocol):
-    """A data set of a configuration, or of its tables."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def source(self) -> SourceSection | type[SourceSection]: ...
-
-
-def concerns_paper(datasets: Iterable[Titled]) -> bool:
+def concerns_paper(datasets: Iterable[DataSet | ShownDataSet]) -> bool:
     """Whether one is the paper's or the demo, so that the paper's figures stand beside the run's."""
     return any(dataset.title in PAPER or not dataset.source.comparable for dataset in datasets)
 
