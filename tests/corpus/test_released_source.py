@@ -47,7 +47,7 @@ COG = json.dumps({"v_a": {"duration": 9.0, "timestamps": [[0, 2], [1, 3]], "sent
 
 
 @pytest.fixture
-def listed(tmp_path):
+def listed(tmp_path, monkeypatch):
     """A list of two collections: `set-fig` (train by hand, val and test open) and `set-cog` (ActivityNet's form)."""
     lines = [HEADER, "set-fig,train,1,fig,set/train.jsonl,https://example.org/set,,,4,MIT,form"]
     for split, data in (("val", fig(10, 2)), ("test", fig(20, 3))):
@@ -58,7 +58,7 @@ def listed(tmp_path):
         lines.append(f"set-cog,{split},1,{form},,{len(COG)},,MIT,open")
     path = tmp_path / "sources.csv"
     path.write_text("\n".join(lines) + "\n")
-    return path
+    monkeypatch.setattr("verified.released.collections.SOURCES", path)
 
 
 @pytest.fixture
@@ -80,12 +80,12 @@ def release(collection: str, splits: tuple, folder=None) -> ReleasedSource:
 
 
 def test_missing_splits_are_omitted_with_the_way_to_get_them(listed, folder):
-    resolved = resolve(release("set-fig", ("train", "val", "test"), folder), listed)
+    resolved = resolve(release("set-fig", ("train", "val", "test"), folder))
     assert resolved.splits == ["val", "test"] and resolved.kind == "fig"
     assert list(resolved.missing) == ["train"]
     assert "fetch it by hand from https://example.org/set and save it as set/train.jsonl" in resolved.missing["train"]
     (folder / "set" / "test.jsonl").unlink()
-    assert resolve(release("set-fig", ("test", "val"), folder), listed).splits == ["val"], "none is downloaded"
+    assert resolve(release("set-fig", ("test", "val"), folder)).splits == ["val"], "none is downloaded"
 
 
 def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
@@ -93,7 +93,7 @@ def test_a_wrong_byte_is_refused_before_it_is_read(listed, folder):
     data[40] ^= 1
     (folder / "set" / "test.jsonl").write_bytes(data)
     with refused("set/test.jsonl", remedy=True):
-        read_release(release("set-fig", ("val", "test"), folder), "test", listed)
+        read_release(release("set-fig", ("val", "test"), folder), "test")
 
 
 def test_other_bytes_or_rows_are_refused_where_no_checksum_was_published(listed, folder):
@@ -101,14 +101,14 @@ def test_other_bytes_or_rows_are_refused_where_no_checksum_was_published(listed,
     for collection, split, found in (("set-fig", "train", 3), ("set-fig", "train", 5), ("set-cog", "test", 0)):
         (folder / "set" / "train.jsonl").write_bytes(fig(0, found))
         with refused(f"{found} rows" if found else f"{len(COG) + 1} bytes", remedy=True):
-            read_release(release(collection, (split,), folder), split, listed)
+            read_release(release(collection, (split,), folder), split)
 
 
 def test_ids_count_on_over_the_splits_of_a_collection_without_ids(listed, folder):
     source = release("set-cog", ("train", "val", "test"), folder)
     for first, split in ((0, "train"), (2, "val"), (4, "test")):
-        assert [row["desc_id"] for row in read_release(source, split, listed)] == [first, first + 1]
-    assert resolve(source, listed).kind == "cog"
+        assert [row["desc_id"] for row in read_release(source, split)] == [first, first + 1]
+    assert resolve(source).kind == "cog"
 
 
 BALL = "a ball##s moves"

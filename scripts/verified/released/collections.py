@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from verified.errors import InputError
 from verified.io.jsonl import Row
@@ -13,20 +13,10 @@ from verified.released.files import SOURCES, SourceFile, collections, how_to_get
 from verified.released.formats import own_form, read_split
 from verified.runtime.project import near
 
+if TYPE_CHECKING:
+    from verified.config.sources import PublishedSource, ReleasedSource
+
 DOWNLOADS = Path("resources/released")
-
-
-class Collected(Protocol):
-    """A source of data set whose annotations are files of a collection (see `verified.config.sources`)."""
-
-    @property
-    def collection(self) -> str: ...
-
-    @property
-    def splits(self) -> tuple[str, ...] | None: ...
-
-    @property
-    def released_dir(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -64,24 +54,16 @@ class Release:
         return [*(str(path) for split in self.files for path in self.paths(split)), str(near(self.listed))]
 
 
-def resolve(source: Collected, listed: Path | None = None) -> Release:
+@cache
+def resolve(source: "PublishedSource | ReleasedSource") -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
     A collection that `config/sources.csv` does not list is a user's own: files of each split in `released_dir`, in the
     forms of `released.formats`. Raises InputError for an unknown collection or split, and when no split is available.
     """
-    return _resolve(source.collection, source.splits, source.released_dir, getattr(source, "sources", None), listed)
-
-
-@cache
-def _resolve(
-    collection: str,
-    splits: tuple[str, ...] | None,
-    released_dir: str | None,
-    own_list: str | None,
-    listed: Path | None,
-) -> Release:
-    listed = listed or Path(own_list or SOURCES)
+    collection, splits, released_dir = source.collection, source.splits, source.released_dir
+    own_list: str | None = getattr(source, "sources", None)
+    listed = Path(own_list or SOURCES)
     listing = collections(listed)
     if collection in listing:
         published = listing[collection]
@@ -145,23 +127,23 @@ def _is_present(file: SourceFile, folder: Path, local: bool) -> bool:
     return (folder / file.place).is_file() or (file.access == "open" and not local)
 
 
-def read_release(source: Collected, split: str, listed: Path | None = None) -> list[dict]:
+def read_release(source: "PublishedSource | ReleasedSource", split: str) -> list[dict]:
     """Checked rows of one split in FIG form, ids unique over the available splits (see `read_splits`)."""
-    for name, rows in read_splits(source, listed):
+    for name, rows in read_splits(source):
         if name == split:
             return rows
     raise InputError(f"split {split!r} is not available")
 
 
 def read_splits(
-    source: Collected, listed: Path | None = None, annotators: bool = False
+    source: "PublishedSource | ReleasedSource", annotators: bool = False
 ) -> Iterator[tuple[str, list[Row]]]:
     """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
 
     Every file is compared with its published size and SHA-256 first; if none is known, with the number of rows. With
     `annotators`, rows have all annotators' spans if the file does. Raises InputError.
     """
-    release = resolve(source, listed)
+    release = resolve(source)
     first_id = 0
     for name, files in release.files.items():
         paths = {file.format: release.folder / file.place for file in files}
