@@ -1,9 +1,9 @@
 """Questions across time as a folder for Hugging Face's hub: Parquet, Croissant, a data card with licence and models."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from verified.export.collection import Collection
 from verified.export.hugging_face import write_tables
 from verified.io.files import empty_folder
 from verified_rextime.rows import LETTERS
@@ -51,12 +51,8 @@ Questions of the split train are not checked by people and have no options.
 TASK = {"task_categories": ["video-text-to-text"], "tags": ["video", "temporal-reasoning", "moment-retrieval"]}
 
 
-@dataclass(frozen=True)
-class Questions:
-    """Rows by split (dicts of COLUMNS), and facts about the whole (see `export.collection.Collection`)."""
-
-    about: Mapping
-    splits: dict[str, list[dict]]
+class Questions(Collection):
+    """The same of questions (dicts of COLUMNS)."""
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Questions and videos of each split."""
@@ -89,5 +85,5 @@ def write_questions_export(folder: Path, about: Mapping, splits: Mapping[str, It
     """data/SPLIT.parquet of each split, croissant.json, README.md and manifest.json; returns the questions."""
     rows = {split: [exported_row(row) for row in of_split] for split, of_split in splits.items()}
     questions = Questions({**about, "holds": HOLDS, "role": EVALUATIVE_ROLE}, rows)
-    write_tables(empty_folder(folder), questions, rows, COLUMNS, CARD_TEXT, TASK)
+    write_tables(empty_folder(folder), questions, COLUMNS, CARD_TEXT, TASK)
     return questions

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from verified.export.collection import CAPTIONS, Counted, evaluative_role
+from verified.export.collection import CAPTIONS, Collection, evaluative_role
 from verified.io.files import file_digest, write_text
 from verified.io.jsonl import write_json
 
@@ -19,7 +19,7 @@ COLUMN_TABLE = """| column | meaning |
 | `decision`, `reviewers`, `reviewed` | decision of people, who (a number or a name), and when (UTC); or nothing |"""
 
 
-def write_cards(folder: Path, form: str, description: str, collection: Counted, head: str = "") -> dict:
+def write_cards(folder: Path, form: str, description: str, collection: Collection, head: str = "") -> dict:
     """Write README.md (`head`, the contents by `about`, the `description` of the form) and manifest.json.
 
     Returns the manifest, which lists every file below `folder` with size and SHA-256.

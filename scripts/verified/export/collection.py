@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from verified.annotations.export import EVALUATIVE_ROLE, WRITTEN_BY_MODELS
 from verified.io.jsonl import read_jsonl
@@ -33,19 +32,6 @@ any other. `rank` counts the captions of a moment from 1. A row of a query with 
 
 CAPTIONS = "Fine-grained captions of video moments."
 """First sentence of a card, unless `about` has another under ``holds``."""
-
-
-class Counted(Protocol):
-    """The subject of a card: facts of the whole, and counts by split."""
-
-    @property
-    def about(self) -> Mapping:
-        """See `Collection`."""
-        ...
-
-    def counts(self) -> dict[str, dict[str, int]]:
-        """Counts by unit, of each split."""
-        ...
 
 
 @dataclass(frozen=True)

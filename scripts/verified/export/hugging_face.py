@@ -11,7 +11,7 @@ from pathlib import Path
 
 from verified.errors import InputError
 from verified.export.card import COLUMN_TABLE, write_cards
-from verified.export.collection import COLUMNS, Collection, Counted
+from verified.export.collection import COLUMNS, Collection
 from verified.export.croissant import croissant
 from verified.export.form import ExportForm
 from verified.io.files import atomic_path, write_text
@@ -45,36 +45,30 @@ TASK = {
 
 def write_hugging_face(folder: Path, collection: Collection) -> None:
     """data/SPLIT.parquet of each split that has captions, croissant.json, README.md with its YAML head, manifest."""
-    write_tables(folder, collection, collection.splits, COLUMNS, DESCRIPTION, TASK)
+    write_tables(folder, collection, COLUMNS, DESCRIPTION, TASK)
 
 
 FORM = ExportForm(write_hugging_face)
 
 
 def write_tables(
-    folder: Path,
-    collection: Counted,
-    splits: Mapping[str, list[dict]],
-    columns: Mapping[str, type],
-    description: str,
-    task: Mapping,
+    folder: Path, collection: Collection, columns: Mapping[str, type], description: str, task: Mapping
 ) -> None:
-    """Write rows with these columns in the same way; `task` is added to the YAML head.
+    """Write a collection of rows with these columns in the same way; `task` is added to the YAML head.
 
     Raises InputError for two splits of one such name, "val-1" and "val_1".
     """
     files = {}
-    for split, rows in splits.items():
+    for split, rows in collection.splits.items():
         if rows and split_name(split) in files:
-            raise InputError(f"the splits {list(splits)} have the same name in letters, digits and underscores")
+            names = list(collection.splits)
+            raise InputError(f"the splits {names} have the same name in letters, digits and underscores")
         if rows:
             files[split_name(split)] = path = folder / "data" / f"{split_name(split)}.parquet"
             write_parquet(path, rows, columns)
     described = croissant(collection.about, split_name(collection.about["title"]), folder, files, columns)
     write_text(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1) + "\n")
-    write_cards(
-        folder, "hugging-face", description, collection, card_head(collection.about, folder, {"default": files}, task)
-    )
+    write_cards(folder, "hugging-face", description, collection, card_head(collection.about, folder, files, task))
 
 
 def split_name(split: str) -> str:
@@ -93,30 +87,22 @@ def write_parquet(path: str | os.PathLike, rows: list[dict], columns: Mapping[st
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), temporary, compression="zstd")
 
 
-def card_head(about: Mapping, folder: Path, files: Mapping[str, Mapping[str, Path]], task: Mapping) -> str:
+def card_head(about: Mapping, folder: Path, files: Mapping[str, Path], task: Mapping) -> str:
     """The YAML between two lines of --- that describes the folder to the hub and the library.
 
-    `files` are paths below `folder` by split, by the name of their configuration; `task` is added as it is.
+    `files` are paths below `folder` by split; `task` is added as it is.
     """
     import yaml
 
     licence = about["licence"].lower()
     named = {"license": licence} if licence in LICENCES else {"license": "other", "license_name": about["licence"]}
     fields = named if about["licence"] != "not stated" else {"license": "unknown"}
-    configs = [
-        {
-            "config_name": name,
-            "data_files": [
-                {"split": split, "path": path.relative_to(folder).as_posix()} for split, path in of_splits.items()
-            ],
-        }
-        for name, of_splits in files.items()
-    ]
+    paths = [{"split": split, "path": path.relative_to(folder).as_posix()} for split, path in files.items()]
     values = {
         "pretty_name": about["title"],
         **fields,
         "language": ["en"],
         **task,
-        "configs": configs,
+        "configs": [{"config_name": "default", "data_files": paths}],
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n\n"
