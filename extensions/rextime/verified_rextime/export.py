@@ -52,7 +52,7 @@ TASK = {"task_categories": ["video-text-to-text"], "tags": ["video", "temporal-r
 
 
 class Questions(Collection):
-    """The same of questions (dicts of COLUMNS)."""
+    """Questions by split (dicts of COLUMNS), and facts of the whole."""
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Questions and videos of each split."""
