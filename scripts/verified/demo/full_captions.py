@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from verified.demo.shapes import SHAPES
+from verified.demo.shapes import NAMES, SHAPES, article, plural
 
 _NUMBERS = {1: ("a", "one", "a single"), 2: ("two", "a pair of", "two"), 3: ("three", "a group of three", "three")}
 _SIZES = {"small": ("small", "little", "tiny"), "large": ("large", "big", "large")}
@@ -20,14 +20,6 @@ _PLACES = {
     "field": ("on a green field", "over green grass", "across a green field"),
     "bricks": ("in front of a brick wall", "against bricks", "across a brick wall"),
     "water": ("on light blue water", "over water", "across light blue water"),
-}
-_NAMES = {
-    "wall": "a grey wall",
-    "sky": "the night sky",
-    "sand": "a sandy floor",
-    "field": "a green field",
-    "bricks": "a brick wall",
-    "water": "light blue water",
 }
 _DIRECTIONS = {
     "left": ("to the left", "leftwards", "towards the left"),
@@ -116,7 +108,7 @@ def word(description: Description, style: int) -> str:
     if description.bystander_shape and description.motion != "meets":
         waiting = f" {('while', 'as')[draws[8] < 0.4]} {_other(description)} {_pick(_WAITING, draws[9])}"
     after = (
-        f", then the background changes to {_NAMES[description.next_background]}" if description.next_background else ""
+        f", then the background changes to {NAMES[description.next_background]}" if description.next_background else ""
     )
     if setting and draws[10] < 0.2:
         return f"{setting.strip()}, {subject} {verb}{waiting}{after}"
@@ -138,7 +130,7 @@ def _subject(description: Description, draws: list[float]) -> str:
     number = _pick(_NUMBERS[description.count], draws[0])
     if number == "a" and before[0][0] in "aeiou":
         number = "an"
-    return f"{number} {' '.join(before)} {noun if description.count == 1 else _plural(noun)}{behind}"
+    return f"{number} {' '.join(before)} {noun if description.count == 1 else plural(noun)}{behind}"
 
 
 def _predicate(description: Description, draws: list[float]) -> str:
@@ -153,12 +145,7 @@ def _predicate(description: Description, draws: list[float]) -> str:
 
 
 def _other(description: Description) -> str:
-    article = "an" if str(description.bystander_colour)[0] in "aeiou" else "a"
-    return f"{article} {description.bystander_colour} {description.bystander_shape}"
-
-
-def _plural(noun: str) -> str:
-    return noun + ("es" if noun in ("box", "cross") else "s")
+    return article(f"{description.bystander_colour} {description.bystander_shape}")
 
 
 def _pick(options: tuple, draw: float):

@@ -1,4 +1,4 @@
-"""The things of the demo: their shapes, colours and measures, and the shapes' outlines.
+"""The things of the demo: their shapes, colours, measures and words, and the shapes' outlines.
 
 An outline is a signed distance: radius 1, around the origin, y points down.
 """
@@ -44,9 +44,28 @@ SPEEDS = {"slow": (9.0, 13.0), "fast": (24.0, 32.0)}
 """Scene units per second."""
 
 DIRECTIONS = {"left": (-1.0, 0.0), "right": (1.0, 0.0), "up": (0.0, -1.0), "down": (0.0, 1.0)}
+OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
 TURNS = ("clockwise", "anticlockwise")
 
 MOTIONS = ("moves", "meets", "grows", "shrinks", "bounces", "circles", "appears", "vanishes", "stays")
+
+NAMES = {
+    "wall": "a grey wall",
+    "sky": "the night sky",
+    "sand": "a sandy floor",
+    "field": "a green field",
+    "bricks": "a brick wall",
+    "water": "light blue water",
+}
+"""Backgrounds in words."""
+
+
+def plural(noun: str) -> str:
+    return noun + ("es" if noun in ("box", "cross") else "s")
+
+
+def article(words: str) -> str:
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 REACH = 1.2
@@ -112,12 +131,11 @@ def _profile(shape: str, direction: str) -> np.ndarray:
 
 def contact_distance(mover: str, radius: float, target: str, target_radius: float, direction: str) -> float:
     """Distance of the two centres, on one line, at which `mover` coming along `direction` touches `target`."""
-    opposite = {"left": "right", "right": "left", "up": "down", "down": "up"}[direction]
     lines = np.linspace(-REACH, REACH, 241)
     limit = min(radius, target_radius) * REACH
     sample = np.linspace(-limit, limit, 161)
     front = radius * np.interp(sample / radius, lines, np.nan_to_num(_profile(mover, direction), neginf=-9.0))
     back = target_radius * np.interp(
-        sample / target_radius, lines, np.nan_to_num(_profile(target, opposite), neginf=-9.0)
+        sample / target_radius, lines, np.nan_to_num(_profile(target, OPPOSITE[direction]), neginf=-9.0)
     )
     return float((front + back).max())

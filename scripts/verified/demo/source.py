@@ -20,6 +20,7 @@ from av.codec.context import Flags
 
 from verified.demo.render import draw_actors, draw_stage, finish
 from verified.demo.scenes import SceneVideo, facts, make_scenes
+from verified.demo.shapes import article, plural
 from verified.io.files import atomic_path
 from verified.io.jsonl import write_jsonl
 from verified.runtime.progress import track
@@ -145,7 +146,7 @@ _NUMBERS = {2: "two", 3: "three"}
 def coarse_caption(facts: dict, rng: random.Random) -> str:
     """A true coarse caption of an event (see `scenes.facts`); about half of the draws name one detail."""
     several = facts["count"] > 1
-    noun = _plural(facts["shape"]) if several else facts["shape"]
+    noun = plural(facts["shape"]) if several else facts["shape"]
     verb = _VERBS[facts["motion"]][several]
     definite = rng.random() < _DEFINITE
     adjective, tail = _detail(facts, rng) if rng.random() < 0.5 else ("", "")
@@ -153,7 +154,7 @@ def coarse_caption(facts: dict, rng: random.Random) -> str:
     if definite:
         noun = f"the {noun}"
     elif not several:
-        noun = f"{_article(noun)} {noun}"
+        noun = article(noun)
     text = f"{noun} {verb}"
     return f"{text} {tail}" if tail else text
 
@@ -180,11 +181,3 @@ def _detail(facts: dict, rng: random.Random) -> tuple[str, str]:
     if name == "speed":
         return "", _SPEEDS[facts["speed"]]
     return (_NUMBERS[facts["count"]] if name == "count" else facts[name]), ""
-
-
-def _article(noun: str) -> str:
-    return "an" if noun[0] in "aeiou" else "a"
-
-
-def _plural(noun: str) -> str:
-    return noun + ("es" if noun in ("box", "cross") else "s")

@@ -9,14 +9,12 @@ have a motion, a direction or a speed corrupted, the others a static attribute.
 import random
 
 from verified.demo.scene_reader.wording import ALL, detail
+from verified.demo.shapes import DIRECTIONS, MOTIONS, OPPOSITE, TURNS
 from verified.runtime.seeds import derive_seed
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
 DYNAMIC = ("motion", "direction", "speed")
-TURNS = ("clockwise", "anticlockwise")
-WAYS = ("left", "right", "up", "down")
-OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
-MOTIONS = ("moves", "grows", "shrinks", "bounces", "circles", "appears", "vanishes", "stays")
+WAYS = tuple(DIRECTIONS)
 
 
 def stated(facts: dict, kind: str) -> list[str]:
@@ -57,7 +55,8 @@ def false_fact(facts: dict, name: str, rng: random.Random, truth: dict | None = 
 def _other_motion(facts: dict, rng: random.Random) -> tuple[dict, list]:
     old = facts["motion"]
     # A thing that meets another also moves, so "moves" would not be false of it.
-    new = rng.choice([motion for motion in MOTIONS if motion != old and not (old == "meets" and motion == "moves")])
+    true = (old, "meets", "moves") if old == "meets" else (old, "meets")
+    new = rng.choice([motion for motion in MOTIONS if motion not in true])
     changed = {key: value for key, value in facts.items() if key not in ("direction", "speed", "extra")}
     changed["motion"] = new
     if new == "moves":

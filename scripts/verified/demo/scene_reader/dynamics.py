@@ -10,7 +10,6 @@ from verified.demo.scene_reader.corruption import corrupt
 from verified.demo.scene_reader.questions import answer
 from verified.demo.scene_reader.scene import Clip, watch
 from verified.demo.scene_reader.wording import (
-    NAMES,
     TIMES,
     action,
     as_sentence,
@@ -20,6 +19,7 @@ from verified.demo.scene_reader.wording import (
     other_phrase,
     sentence,
 )
+from verified.demo.shapes import NAMES
 from verified.lmm.request import Reply, Request
 
 DESCRIBED = ("motion", "direction", "speed", "backgrounds", "bystander", "colour", "count")

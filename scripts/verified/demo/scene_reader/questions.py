@@ -4,7 +4,8 @@ import random
 import re
 
 from verified.demo.caption_facts import caption_facts
-from verified.demo.scene_reader.wording import NAMES, action, is_plural, noun_phrase, other_phrase, plural, predicate
+from verified.demo.scene_reader.wording import action, is_plural, noun_phrase, other_phrase, predicate
+from verified.demo.shapes import NAMES, plural
 from verified.lmm.request import Reply, Request
 
 QUESTIONS = {

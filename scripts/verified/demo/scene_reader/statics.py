@@ -8,16 +8,8 @@ from collections import Counter
 from verified.demo.caption_facts import caption_facts
 from verified.demo.scene_reader.corruption import corrupt
 from verified.demo.scene_reader.scene import Thing, decode_picture, look, subject_of
-from verified.demo.scene_reader.wording import (
-    NAMES,
-    PLACES,
-    article,
-    as_sentence,
-    in_manner_of,
-    noun_phrase,
-    plural,
-    sentence,
-)
+from verified.demo.scene_reader.wording import PLACES, as_sentence, in_manner_of, noun_phrase, sentence
+from verified.demo.shapes import NAMES, article, plural
 from verified.lmm.request import Reply, Request
 
 SEEN = ("colour", "size", "texture", "count")

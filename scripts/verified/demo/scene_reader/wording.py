@@ -7,6 +7,7 @@ from the given `random.Random`, so a sentence is a pure function of facts and se
 import random
 
 from verified.demo.caption_facts import COLOURS
+from verified.demo.shapes import NAMES, article, plural
 
 NUMBERS = {1: ("a", "a", "one", "a single"), 2: ("two", "two", "a pair of"), 3: ("three", "three", "a group of three")}
 SIZES = {"small": ("small", "small", "little", "tiny"), "large": ("large", "large", "big")}
@@ -25,14 +26,6 @@ PLACES = {
     "field": ("on a green field", "over green grass", "across a green field"),
     "bricks": ("in front of a brick wall", "against a brick wall", "in front of bricks"),
     "water": ("on light blue water", "over light blue water", "over water"),
-}
-NAMES = {
-    "wall": "a grey wall",
-    "sky": "the night sky",
-    "sand": "a sandy floor",
-    "field": "a green field",
-    "bricks": "a brick wall",
-    "water": "light blue water",
 }
 DIRECTIONS = {
     "left": ("to the left", "leftwards", "towards the left"),
@@ -79,14 +72,6 @@ EXTRAS = {
 TIMES = {1: "once", 2: "two times", 3: "three times", 4: "four times"}
 """How often something bounces."""
 WAITING = ("stays still", "rests nearby", "stands by", "does not move")
-
-
-def plural(noun: str) -> str:
-    return noun + ("es" if noun in ("box", "cross") else "s")
-
-
-def article(words: str) -> str:
-    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 def is_plural(facts: dict) -> bool:
