@@ -145,13 +145,6 @@ def task(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow
     return drawn
 
 
-def _candidates(line: MomentRow, row: dict, material: Material) -> None:
-    for entry in rank_candidates(material.scores[row["desc_id"]]):
-        is_chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
-        mark = "chosen " if is_chosen else ""
-        line.add(f"{mark}{entry['type']} {entry['score']:.2f}: {entry['caption']}", entry["type"], is_chosen)
-
-
 def annotations(rows: list[dict], frames: Frames, material: Material) -> list[MomentRow]:
     """Figure 3: the coarse caption, the chosen fine one with its score, and the best of the other type."""
     drawn = []
@@ -172,8 +165,12 @@ def evaluator(rows: list[dict], frames: Frames, material: Material) -> list[Mome
     """After Figure 4: moments whose candidates the evaluator tells apart most clearly, all candidates in its order."""
     drawn = []
     for row in rows:
-        drawn.append(_head(row, frames, material))
-        _candidates(drawn[-1], row, material)
+        line = _head(row, frames, material)
+        for entry in rank_candidates(material.scores[row["desc_id"]]):
+            is_chosen = (entry["type"], entry["caption"]) == (row["fig_desc_type"], row["fig_desc"])
+            mark = "chosen " if is_chosen else ""
+            line.add(f"{mark}{entry['type']} {entry['score']:.2f}: {entry['caption']}", entry["type"], is_chosen)
+        drawn.append(line)
     return drawn
 
 

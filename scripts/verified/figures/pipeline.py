@@ -175,7 +175,7 @@ def _write(figure, lines: list[Line], box: tuple) -> None:
         figure.text(
             (left + PAD) / SLIDE[0],
             top / SLIDE[1],
-            literal_lines(block),
+            "\n".join(map(literal, block.split("\n"))),
             size=size,
             color=COLOURS[colour],
             va="top",
@@ -183,8 +183,3 @@ def _write(figure, lines: list[Line], box: tuple) -> None:
             weight="bold" if bold else "normal",
         )
         top -= line_height(size) * (block.count("\n") + 1) + 0.05
-
-
-def literal_lines(block: str) -> str:
-    """Lines of text drawn verbatim."""
-    return "\n".join(map(literal, block.split("\n")))

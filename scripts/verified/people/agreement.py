@@ -5,8 +5,6 @@ from collections.abc import Hashable, Iterable, Sequence
 import krippendorff
 import numpy as np
 
-LEVELS = ("nominal", "ordinal", "interval")
-
 
 def grade_matrix(
     grades: Iterable[tuple[Hashable, Hashable, float]], raters: Sequence[Hashable], units: Sequence[Hashable]
@@ -23,11 +21,8 @@ def krippendorff_alpha(grades: np.ndarray, level: str) -> float | None:
     """Alpha of `grades` [raters, units], with NaN for a missing grade.
 
     `level` is the distance of two grades: nominal (equal or not), ordinal (by the grades in between), interval (squared
-    difference). None if fewer than two grades can be paired or all grades are equal: alpha is undefined then. Raises
-    ValueError for another level.
+    difference). None if fewer than two grades can be paired or all grades are equal: alpha is undefined then.
     """
-    if level not in LEVELS:
-        raise ValueError(f"level {level!r} is none of {', '.join(LEVELS)}")
     grades = np.asarray(grades, dtype=np.float64)
     pairable = grades[:, (~np.isnan(grades)).sum(axis=0) >= 2]
     if len(np.unique(pairable[~np.isnan(pairable)])) < 2:

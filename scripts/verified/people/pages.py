@@ -1,6 +1,6 @@
 """Self-contained pages for people: each includes its clips, works from a file and needs no network."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,11 +30,6 @@ def page_digest(kind: Parts) -> str:
     return digest_of(FOLDER / "people", *kind)
 
 
-def page_parts(kind: Parts, title: str, data: Mapping[str, object]) -> Iterator[str]:
-    """The parts of one page of a kind, to be written or sent in order (see `io.pages.page`)."""
-    return page([FOLDER / "people", *kind], title, data)
-
-
 def write_pages(folder: Path, kind: Parts, contents: Iterable[Page]) -> int:
     """Write pages of a kind into `folder`; returns their number."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,6 +37,6 @@ def write_pages(folder: Path, kind: Parts, contents: Iterable[Page]) -> int:
     for content in contents:
         clips = {name: f'"{data_url("video/mp4", clip)}"' for name, clip in content.clips.items()}
         with atomic_path(folder / content.file) as temporary:
-            write_page(temporary, page_parts(kind, content.title, {**content.data, **clips}))
+            write_page(temporary, page([FOLDER / "people", *kind], content.title, {**content.data, **clips}))
         count += 1
     return count
