@@ -136,21 +136,19 @@ def paths_of_shard(source: SourceSection, shard: str, shards: int) -> list[str]:
 
 @cache
 def _shard_states(videos: str, moments: str | None, shards: int, published: bool) -> list[str]:
-    if moments is not None:
-        subject = f"rows in {shards} shards"
-        return cached_state(subject, videos, moments, lambda: _digests(videos, _rows_by_shard(videos, moments, shards)))
-    # The moments file is an input of the shards' jobs.
-    subject = f"videos in {shards} shards, published: {published}"
-    return cached_state(subject, videos, None, lambda: _digests(videos, _videos_by_shard(videos, shards, published)))
+    if moments is None:  # the moments file is an input of the shards' jobs
+        return _scene_states(videos, shards, published)
+    subject = f"rows in {shards} shards"
+    return cached_state(subject, videos, moments, lambda: _digests(videos, rows_by_shard(videos, moments, shards)))
 
 
 @cache
 def _scene_states(videos: str, shards: int, published: bool) -> list[str]:
     def tell() -> list[str]:
-        by_shard = _videos_by_shard(videos, shards, published)
-        return _digests(videos, (("\n".join(paths), paths) for _, paths in by_shard))
+        by_shard = _paths_by_shard(videos, shards, published)
+        return _digests(videos, (("\n".join(paths), paths) for paths in by_shard))
 
-    return cached_state(f"scenes in {shards} shards", videos, None, tell)
+    return cached_state(f"videos in {shards} shards, published: {published}", videos, None, tell)
 
 
 def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
@@ -163,28 +161,17 @@ def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str
     return digests
 
 
-def _videos_by_shard(videos: str, shards: int, published: bool) -> list[tuple[str, list[str]]]:
-    """For each shard the paths of the videos that belong to it, by their id or by their published name; no rows."""
-    by_shard: list[tuple[str, list[str]]] = [("", []) for _ in range(shards)]
+@cache
+def _paths_by_shard(videos: str, shards: int, published: bool) -> list[list[str]]:
+    """For each shard the paths of the videos that belong to it, by their id or by their published name."""
+    by_shard: list[list[str]] = [[] for _ in range(shards)]
     try:
         folder = VideoFolder(videos, listed=list_videos(videos).files)
     except InputError:  # the job reports it
         return by_shard
     for video, path in folder.files.items():
-        by_shard[shard_of(PurePath(path).stem if published else video, shards)][1].append(path)
+        by_shard[shard_of(PurePath(path).stem if published else video, shards)].append(path)
     return by_shard
-
-
-@cache
-def _paths_by_shard(videos: str, shards: int, published: bool) -> list[list[str]]:
-    return [paths for _, paths in _videos_by_shard(videos, shards, published)]
-
-
-def _rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:
-    try:
-        return rows_by_shard(videos, moments, shards)
-    except InputError:  # the job that builds the corpus reports it, with the file's name
-        return [("", []) for _ in range(shards)]
 
 
 class VideoStates(Memory):
@@ -229,12 +216,13 @@ def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, lis
     in the folder of `videos`.
 
     Rows are hashed verbatim. If the ids of other rows decide its outcome (its position if no row has an id, a repeated
-    id) these are hashed too. Raises InputError for a missing folder or file.
+    id) these are hashed too. All shards are empty if the folder or the file cannot be read.
     """
-    folder = VideoFolder(videos, listed=list_videos(videos).files)
-    if not Path(moments).is_file():
-        raise InputError("no such moments file", file=moments, remedy="`source.moments` names it")
-    return _divide(folder, _rows(Path(moments)), shards)
+    try:
+        folder = VideoFolder(videos, listed=list_videos(videos).files)
+        return _divide(folder, _rows(Path(moments)), shards)
+    except (InputError, OSError):  # the job that builds the corpus reports it, with the file's name
+        return [("", []) for _ in range(shards)]
 
 
 def _rows(path: Path) -> Iterator[dict]:
