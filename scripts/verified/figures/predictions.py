@@ -1,14 +1,14 @@
 """Ranked predictions for one query of the same model trained on coarse and on fine captions (Figure 5)."""
 
-import gzip
-import json
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from verified.benchmark.lists import NO_VIDEO, Lists, suppress
 from verified.benchmark.tiou import tiou
+from verified.benchmark.vcmr.submission import read_submission
 from verified.figures.canvas import COLOURS, LABEL, drawing, literal, printable
 from verified.figures.text import line_height, wrap
 from verified.io.video.decode import frame_array, open_video
@@ -29,21 +29,19 @@ CONTEXT_SECONDS = 1.5
 Prediction = tuple[str, float, float]
 
 
-def read_predictions(path: str | os.PathLike, nms_threshold: float) -> dict[int, list[Prediction]]:
+def read_predictions(path: str | Path, nms_threshold: float) -> dict[int, list[Prediction]]:
     """VCMR predictions (video, start, end), best first, by query: distinct spans after the benchmark's NMS."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        values = json.load(file)
-    names = {number: name for name, number in values["video2idx"].items()}
-    rows = values["VCMR"]
-    lists = Lists.pad([np.array(row["predictions"], dtype=np.float64).reshape(-1, 4) for row in rows])
-    distinct = suppress(lists, nms_threshold).top(SHOWN)
+    submission = read_submission(path)
+    name_of = {number: name for name, number in submission.video_index.items()}
+    lists = submission.tasks["VCMR"]
+    distinct = suppress(Lists.pad(list(lists.values())), nms_threshold).top(SHOWN)
     return {
-        row["desc_id"]: [
-            (names[int(video)], float(start), float(end))
+        desc_id: [
+            (name_of[int(video)], float(start), float(end))
             for video, start, end in zip(distinct.video[query], distinct.start[query], distinct.end[query])
             if video != NO_VIDEO
         ]
-        for query, row in enumerate(rows)
+        for query, desc_id in enumerate(lists)
     }
 
 
