@@ -128,20 +128,19 @@ def _is_present(file: SourceFile, folder: Path, local: bool) -> bool:
 
 
 def read_release(source: "PublishedSource | ReleasedSource", split: str) -> list[dict]:
-    """Checked rows of one split in FIG form, ids unique over the available splits (see `read_splits`)."""
+    """Checked rows of one split in FIG form, ids unique over the available splits (see `read_splits`); without all
+    annotators' spans."""
     for name, rows in read_splits(source):
         if name == split:
-            return rows
+            return [{key: value for key, value in row.items() if key != "annotator_times"} for row in rows]
     raise InputError(f"split {split!r} is not available")
 
 
-def read_splits(
-    source: "PublishedSource | ReleasedSource", annotators: bool = False
-) -> Iterator[tuple[str, list[Row]]]:
+def read_splits(source: "PublishedSource | ReleasedSource") -> Iterator[tuple[str, list[Row]]]:
     """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
 
-    Every file is compared with its published size and SHA-256 first; if none is known, with the number of rows. With
-    `annotators`, rows have all annotators' spans if the file does. Raises InputError.
+    Every file is compared with its published size and SHA-256 first; if none is known, with the number of rows. Raises
+    InputError.
     """
     release = resolve(source)
     first_id = 0
@@ -155,12 +154,8 @@ def read_splits(
             raise InputError(
                 f"{len(rows)} rows, {expected} were published", file=paths[files[0].format], remedy=how_to_get(files[0])
             )
-        yield name, rows if annotators else [_drop_annotators(row) for row in rows]
+        yield name, rows
         first_id += len(rows)
-
-
-def _drop_annotators(row: dict) -> dict:
-    return {key: value for key, value in row.items() if key != "annotator_times"}
 
 
 def moments_of(rows: Iterable[Mapping], split: str) -> tuple[list[dict], list[dict], int]:

@@ -41,7 +41,7 @@ class PublishedSource(SourceSection):
         All rows remain here: the join with the videos excludes a moment without length or without its video, with a
         reason. Raises InputError (see `read_splits`).
         """
-        for split, rows in read_splits(self, annotators=True):
+        for split, rows in read_splits(self):
             for row in rows:
                 start, end = row["time"]
                 moment = {
