@@ -131,17 +131,9 @@ def write_candidates(
         for row in group:
             rows.append(
                 {
-                    "desc_id": moment["desc_id"],
-                    "split": moment["split"],
-                    "video": moment["video"],
-                    "start": float(moment["start"]),
-                    "end": float(moment["end"]),
-                    "duration": float(moment["duration"]),
+                    **moment,
                     "cog_desc": moment["caption"],
-                    "type": row["type"],
-                    "candidate": row["candidate"],
-                    "caption": row["caption"],
-                    "lineage": row["lineage"],
+                    **row,
                     **{name: _number(row.get(name)) for name in NUMBERS},
                     "highest": row is highest,
                     "lowest": row is lowest,
