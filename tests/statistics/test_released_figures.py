@@ -51,9 +51,9 @@ def test_parts_of_speech(rows):
 def test_many_to_many(rows, tmp_path):
     from verified.nn.sentences import PACKAGED, encode, weights_digest
     from verified.statistics.clustering import many_to_many
-    from verified.statistics.embeddings import Embeddings, distinct, write_embeddings
+    from verified.statistics.embeddings import Embeddings, write_embeddings
 
-    texts = distinct(row[key] for key in ("cog_desc", "fig_desc") for row in rows)
+    texts = list(dict.fromkeys(row[key] for key in ("cog_desc", "fig_desc") for row in rows))
     write_embeddings(tmp_path / "e.npz", texts, encode(texts), PACKAGED, weights_digest())
     embeddings = Embeddings(tmp_path / "e.npz")
     coarse = many_to_many(rows, "cog_desc", embeddings, 0.01, 2)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verified.statistics.embeddings import Embeddings, distinct
+from verified.statistics.embeddings import Embeddings
 
 TILE = 2048  # rows of a tile: 2048 × 2048 float32 distances are 16 MiB
 FEWEST = 5
@@ -79,7 +79,7 @@ def cluster_labels(texts: list[str], embeddings: Embeddings, distance: float, mi
     if not texts:
         return []  # scikit-learn refuses to cluster nothing
     counts = Counter(texts)
-    unique = distinct(texts)
+    unique = list(counts)
     labels = dbscan(embeddings.lookup(unique), distance, min_samples, [counts[text] for text in unique])
     label_of = dict(zip(unique, map(int, labels), strict=True))
     return [label_of[text] for text in texts]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from verified.errors import InputError
 from verified.io.array_file import read_arrays
 from verified.io.files import atomic_path
 from verified.nn.sentences import encode
@@ -29,11 +28,6 @@ def text_digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
-def distinct(texts: Iterable[str]) -> list[str]:
-    """Each text once, in the order of first appearance."""
-    return list(dict.fromkeys(texts))
-
-
 def encode_lists(lists: Iterable[list[str]], source: str, threads: int = 1) -> tuple[list[str], np.ndarray]:
     """Distinct texts of lists of captions in the order of first appearance, and their vectors of unit length, float32
     [texts, dim].
@@ -45,7 +39,7 @@ def encode_lists(lists: Iterable[list[str]], source: str, threads: int = 1) -> t
     for captions in lists:
         texts = sorted(set(captions))
         vector_of = dict(zip(texts, encode(texts, source, threads)))
-        by_text |= {text: vector_of[text] for text in distinct(captions) if text not in by_text}
+        by_text |= {text: vector_of[text] for text in dict.fromkeys(captions) if text not in by_text}
     return list(by_text), np.stack([*by_text.values()]) if by_text else encode([], source, threads)
 
 
@@ -64,25 +58,11 @@ class Embeddings:
     """Vectors of captions looked up by text; `encoder` and `weights` name their model."""
 
     def __init__(self, path: str | os.PathLike):
-        """Raises InputError if the file is not one of ours."""
         arrays = read_arrays(path, "delete it and run again")
-        try:
-            keys, self.vectors = arrays["keys"], arrays["vectors"]
-            self.encoder, self.weights = str(arrays["encoder"]), str(arrays["weights"])
-        except KeyError as error:
-            raise InputError(
-                f"not a file of embeddings: no {error}", file=path, remedy="delete it and run again"
-            ) from None
-        if self.vectors.ndim != 2 or self.vectors.dtype != np.float32 or len(keys) != len(self.vectors):
-            raise InputError(
-                f"{len(keys)} keys for vectors {list(self.vectors.shape)}", file=path, remedy="delete it and run again"
-            )
-        self.rows = {key.tobytes(): row for row, key in enumerate(keys)}
+        self.vectors = arrays["vectors"]
+        self.encoder, self.weights = str(arrays["encoder"]), str(arrays["weights"])
+        self.rows = {key.tobytes(): row for row, key in enumerate(arrays["keys"])}
 
     def lookup(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors float32 [texts, dim] in the order of `texts`. Raises InputError for a text that is not there."""
-        try:
-            rows = [self.rows[text_digest(text)] for text in texts]
-        except KeyError:
-            raise InputError("the embeddings are of other captions", remedy="delete them and run again") from None
-        return self.vectors[rows]
+        """Vectors float32 [texts, dim] in the order of `texts`, which are all there."""
+        return self.vectors[[self.rows[text_digest(text)] for text in texts]]
