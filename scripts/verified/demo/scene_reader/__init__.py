@@ -8,6 +8,7 @@ in the reply's notes (`corruption`). It knows only the objects of the demo and r
 import random
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verified.demo.scene_reader import questions, rewriting
@@ -39,15 +40,11 @@ class SceneReader:
         for request in requests:
             started = time.perf_counter()
             reply = self._reply(request)
-            yield Reply(
-                reply.text,
-                reply.finish,
-                reply.reason,
-                reply.detail,
+            yield replace(
+                reply,
                 tokens_in=len(request.prompt.split()),
                 tokens_out=len(reply.text.split()),
                 seconds=time.perf_counter() - started,
-                notes=reply.notes,
             )
 
     def _reply(self, request: Request) -> Reply:

@@ -24,15 +24,11 @@ DEFAULT_CONTRAST = 48.0
 BITS = 5
 
 
-def name_backgrounds(frames: np.ndarray) -> np.ndarray:
-    """Index into BACKGROUND_NAMES per frame; `frames` is uint8 RGB [T, H, W, 3]."""
-    return np.argmin(np.linalg.norm(medians(frames)[:, None] - np.array(list(BACKGROUNDS.values())), axis=2), axis=1)
-
-
-def medians(frames: np.ndarray) -> np.ndarray:
-    """Median RGB of each frame, from every fourth pixel both ways, as float [T, 3]."""
-    sample = frames[:, 1::4, 1::4]
-    return np.median(sample.reshape(len(frames), -1, 3), axis=1)
+def name_backgrounds(frames: np.ndarray) -> list[str]:
+    """The background of each frame, uint8 RGB [T, H, W, 3], by the median of every fourth pixel both ways."""
+    medians = np.median(frames[:, 1::4, 1::4].reshape(len(frames), -1, 3), axis=1)
+    nearest = np.argmin(np.linalg.norm(medians[:, None] - np.array(list(BACKGROUNDS.values())), axis=2), axis=1)
+    return [BACKGROUND_NAMES[index] for index in nearest]
 
 
 @cache
@@ -109,7 +105,7 @@ class Blob:
 
 def groups_in(frames: np.ndarray) -> tuple[list[str], list[dict[str, list[Blob]]]]:
     """The background of each frame, uint8 RGB [T, H, W, 3], and its objects by colour."""
-    backgrounds = [BACKGROUND_NAMES[index] for index in name_backgrounds(frames)]
+    backgrounds = name_backgrounds(frames)
     by_frame: list[dict[str, list[Blob]]] = []
     for frame, background in zip(frames, backgrounds):
         groups: dict[str, list[Blob]] = {}
