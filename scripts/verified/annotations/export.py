@@ -4,7 +4,7 @@ card.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from verified.annotations.selection import choose
@@ -112,7 +112,7 @@ def write_candidates(
     path: str | os.PathLike,
     moments: Iterable[dict],
     groups: dict[int, list[dict]],
-    origin: Callable[[int, str], dict],
+    origin: Mapping[tuple[int, str], dict],
     facts: Mapping[str, str],
 ) -> None:
     """Parquet, one row per candidate: its moment, text, lineage, scores, selection score (`choice`), whether it is the
@@ -137,7 +137,7 @@ def write_candidates(
                     **{name: _number(row.get(name)) for name in NUMBERS},
                     "highest": row is highest,
                     "lowest": row is lowest,
-                    **origin(moment["desc_id"], row["type"]),
+                    **origin[moment["desc_id"], row["type"]],
                 }
             )
     text, real, whole, truth = pyarrow.string(), pyarrow.float64(), pyarrow.int64(), pyarrow.bool_()
@@ -225,8 +225,8 @@ def _model_name(role) -> str:
     return f"{role.model}@{role.revision}" if role.revision else role.model
 
 
-def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, str]) -> Callable[[int, str], dict]:
-    """A function of desc_id and type (statics, dynamics) that gives the columns of origin of a moment's candidates.
+def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, str]) -> dict[tuple[int, str], dict]:
+    """The columns of origin of a moment's candidates, by its desc_id and their type (statics, dynamics).
 
     `statics` and `dynamics` are rows of captions/{statics,dynamics}/SHARD.jsonl. ``model`` wrote the candidate, from
     the description of ``frames`` pictures by ``seen_by``; ``frame_times`` are those of keyframes, in seconds of the
@@ -253,8 +253,4 @@ def origins(statics: Iterable[dict], dynamics: Iterable[dict], facts: dict[str, 
             "thinned": row["thinned"],
             "outcome": row["reason"] or "ok",
         }
-
-    def of(desc_id: int, kind: str) -> dict:
-        return facts_of.get((desc_id, kind), {})
-
-    return of
+    return facts_of
