@@ -21,8 +21,8 @@ def write_shard(
 ) -> None:
     """Probe the videos of one shard and write its `moments`, `videos` and `probes` to the paths of `output`.
 
-    `source` and `files` are those of `shard_moments`. The moments lack the key `split`: a shard's jobs do not depend on it, so a
-    changed split re-runs none. With a `maker`, videos that it probed before are not decoded again (see
+    `source` and `files` are those of `shard_moments`. The moments lack the key `split`: a shard's jobs do not depend on
+    it, so a changed split re-runs none. With a `maker`, videos that it probed before are not decoded again (see
     `runtime.previous_output`).
     """
     earlier = PreviousOutput(output["probes"], maker)

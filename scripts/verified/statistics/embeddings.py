@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from verified.errors import InputError
 from verified.io.array_file import read_arrays
 from verified.io.files import atomic_path
 from verified.nn.sentences import encode
@@ -64,5 +65,9 @@ class Embeddings:
         self.rows = {key.tobytes(): row for row, key in enumerate(arrays["keys"])}
 
     def lookup(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors float32 [texts, dim] in the order of `texts`, which are all there."""
-        return self.vectors[[self.rows[text_digest(text)] for text in texts]]
+        """Vectors float32 [texts, dim] in the order of `texts`. Raises InputError for a text that is not there."""
+        try:
+            rows = [self.rows[text_digest(text)] for text in texts]
+        except KeyError:
+            raise InputError("the embeddings are of other captions", remedy="delete them and run again") from None
+        return self.vectors[rows]
