@@ -286,5 +286,5 @@ def test_ids_come_back_from_every_format(tmp_path_factory, videos):
     moments = [{**row, "start": 0.0, "end": 1.0, "split": "train", "caption": "a"} for row in rows]
     candidate = {"type": "statics", "candidate": 0, "caption": "b", "lineage": "", "score": 0.5, "choice": 0.5}
     groups = {row["desc_id"]: [candidate] for row in rows}
-    write_candidates(folder / "c.parquet", moments, groups, lambda desc_id, kind: {}, {})
+    write_candidates(folder / "c.parquet", moments, groups, {(n, "statics"): {} for n in groups}, {})
     assert pyarrow.parquet.read_table(folder / "c.parquet").column("video").to_pylist() == names
