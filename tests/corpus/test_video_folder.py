@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from verified.config.sources import FolderSource
 from verified.corpus import shards, video_folder
 from verified.corpus.shards import folder_state, paths_of_shard, rows_by_shard, shard_state, videos_state
-from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, folder_digest, other_files
+from verified.corpus.video_folder import NameRefused, VideoFolder, file_state, other_files
 from verified.runtime.wildcards import shard_names, shard_of
 
 stems = st.text("ab.", min_size=1, max_size=3).filter(lambda s: not s.startswith(".") and not s.endswith("."))
@@ -83,7 +83,7 @@ def test_a_pipe_with_a_videos_name_is_left_out_and_read_by_nobody(tmp_path):
     for size in (90_000, 95_000):
         (tmp_path / f"{size}.mp4").write_bytes(bytes(size))
     assert file_state(tmp_path / "90000.mp4") != file_state(tmp_path / "95000.mp4"), "empty space of another size"
-    assert folder_digest(tmp_path) == folder_digest(tmp_path)
+    assert folder_state(FolderSource(kind="folder", videos=str(tmp_path), moments="moments.jsonl"))
 
 
 def test_links_are_followed_or_named_and_counted_among_no_endings(tmp_path):
@@ -136,9 +136,9 @@ def test_a_download_that_is_filled_in_later_is_another_file(tmp_path, missing):
     zeroed = whole.copy()
     zeroed[missing] = bytes(len(zeroed[missing]))
     path.write_bytes(zeroed)
-    before = folder_digest(tmp_path)
+    before = file_state(path)
     path.write_bytes(whole)
-    assert folder_digest(tmp_path) != before
+    assert file_state(path) != before
 
 
 def test_names_that_look_the_same_mean_the_same_video(tmp_path):

@@ -23,7 +23,6 @@ from verified.corpus.video_folder import (
     NameRefused,
     VideoFolder,
     file_state,
-    folder_digest,
     list_folder,
     stamp,
 )
@@ -98,11 +97,12 @@ def folder_state(source: SourceSection) -> str | None:
 
 
 def _folder_digest(videos: str) -> str:
-    listing = list_videos(videos)
+    listing, digest = list_videos(videos), hashlib.sha256()
     states = video_states().among(listing)
-    digest = folder_digest(videos, states.of, listing.files)
+    for name, _ in listing.files:
+        digest.update(f"{name}\0{states.of(listing.prefix + name)}\n".encode("utf-8", "surrogateescape"))
     states.save()
-    return digest
+    return digest.hexdigest()[:16]
 
 
 def shard_state(source: SourceSection, shard: str, shards: int) -> str | None:

@@ -13,7 +13,7 @@ import stat
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -89,13 +89,15 @@ class VideoFolder:
             if name.endswith("/"):
                 self.refused.append((name[:-1], "linked-folder", "a link to a folder, which is not entered"))
                 continue
-            path = "" if regular else os.path.join(self.folder, name)
-            kind = "file" if regular else _kind(path)
-            if kind == "missing":
+            if regular:
+                files.append(name)
+                continue
+            path = os.path.join(self.folder, name)
+            if not os.path.exists(path):
                 self.refused.append((name, "not-a-file", "a link to a file that is not there"))
-            elif kind == "other":
+            elif not os.path.isfile(path):
                 self.refused.append((name, "not-a-file", "a pipe, socket or device, not a regular file"))
-            elif kind == "link" and not Path(os.path.realpath(path)).is_relative_to(home):
+            elif not Path(os.path.realpath(path)).is_relative_to(home):
                 self.refused.append(
                     (name, "outside-folder", "the file is a link that leads out of the folder of videos")
                 )
@@ -228,34 +230,6 @@ def _core(name: str) -> str:
     """A likeness without leading zeros, `.0` of a number, and the `v_` of some collections."""
     text = _likeness(name).removeprefix("v_")
     return text.removesuffix(".0").lstrip("0") or text
-
-
-def _kind(path: str) -> str:
-    """file, link, or other, such as a link to a folder; missing if it, or the file of a link, does not exist."""
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return "missing"
-    if stat.S_ISLNK(mode):
-        if not os.path.exists(path):
-            return "missing"
-        return "link" if os.path.isfile(path) else "other"
-    return "file" if stat.S_ISREG(mode) else "other"
-
-
-def folder_digest(
-    folder: str | os.PathLike,
-    state: Callable[[str], str] | None = None,
-    listed: list[tuple[str, bool]] | None = None,
-) -> str:
-    """A digest of names and states (default `file_state`) of the videos below `folder`: a cheap sign that one was
-    replaced. `listed`: the names if they are known.
-    """
-    state = state or file_state
-    digest, root = hashlib.sha256(), _prefix(folder)
-    for name, _ in _video_files(folder) if listed is None else listed:
-        digest.update(f"{name}\0{state(root + name)}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:16]
 
 
 def list_folder(folder: str | os.PathLike) -> Listing:
