@@ -121,35 +121,22 @@ def charades_lengths(path: Path) -> dict[str, float]:
 
 
 def _activitynet_captions(path: Path) -> Iterator[tuple[str, list, float, str]]:
-    for video, value in _videos(path):
-        duration = _key(value, "duration", path, f"video {video!r}")
-        if not finite(duration):
-            raise InputError(f"video {video!r}: duration has the wrong type", file=path)
-        for time, sentence in _grounded(video, value, path):
-            yield video, time, duration, sentence
-
-
-def _videos(path: Path) -> Iterator[tuple[str, object]]:
     videos = read_json(path)
     if not isinstance(videos, dict):
         raise InputError("expected an object of videos", file=path)
-    yield from videos.items()
-
-
-def _grounded(video: str, value: object, path: Path) -> Iterator[tuple[list, str]]:
-    """A video's intervals, in order, and sentences."""
-    place = f"video {video!r}"
-    times, sentences = (_key(value, key, path, place) for key in ("timestamps", "sentences"))
-    if not isinstance(times, list) or not isinstance(sentences, list):
-        raise InputError(f"{place}: timestamps or sentences have the wrong type", file=path)
-    if len(times) != len(sentences):
-        raise InputError(f"{place}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
-    for time, sentence in zip(times, sentences, strict=True):
-        if not is_span(time):
-            raise InputError(f"{place}: timestamp {time!r} is not [start, end]", file=path)
-        if not isinstance(sentence, str) or not sentence.strip():
-            raise InputError(f"{place}: a sentence is empty or not a text", file=path)
-        yield sorted(time), sentence.strip()
+    for video, value in videos.items():
+        place = f"video {video!r}"
+        duration, times, sentences = (_key(value, key, path, place) for key in ("duration", "timestamps", "sentences"))
+        if not finite(duration) or not isinstance(times, list) or not isinstance(sentences, list):
+            raise InputError(f"{place}: duration, timestamps or sentences have the wrong type", file=path)
+        if len(times) != len(sentences):
+            raise InputError(f"{place}: {len(times)} timestamps for {len(sentences)} sentences", file=path)
+        for time, sentence in zip(times, sentences, strict=True):
+            if not is_span(time):
+                raise InputError(f"{place}: timestamp {time!r} is not [start, end]", file=path)
+            if not isinstance(sentence, str) or not sentence.strip():
+                raise InputError(f"{place}: a sentence is empty or not a text", file=path)
+            yield video, sorted(time), duration, sentence.strip()
 
 
 def _didemo(path: Path) -> Iterator[dict]:
