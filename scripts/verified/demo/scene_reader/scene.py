@@ -152,14 +152,6 @@ class Thing:
 
 
 @dataclasses.dataclass(frozen=True)
-class Still:
-    """One picture: its background and the things before it."""
-
-    background: str
-    things: tuple[Thing, ...]
-
-
-@dataclasses.dataclass(frozen=True)
 class Scene:
     """A part of a clip between two cuts; `bystander` is (shape, colour) or None."""
 
@@ -189,10 +181,10 @@ def scaled(frames: np.ndarray) -> np.ndarray:
     return np.stack([cv2.resize(frame, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for frame in frames])
 
 
-def look(picture: np.ndarray) -> Still:
+def look(picture: np.ndarray) -> tuple[str, list[Thing]]:
     """Background and things of one picture, uint8 RGB [H, W, 3]."""
     (background,), (groups,) = groups_in(scaled(picture[None]))
-    return Still(background, tuple(describe_group(blobs) for blobs in groups.values()))
+    return background, [describe_group(blobs) for blobs in groups.values()]
 
 
 def describe_group(blobs: list[Blob], count: int | None = None) -> Thing:
@@ -211,15 +203,15 @@ def resemblance(thing: Thing, facts: dict) -> float:
     return score + 0.5 * (not 8.3 <= thing.radius <= 11.7)
 
 
-def subject_of(still: Still, facts: dict) -> Thing | None:
+def subject_of(things: list[Thing], facts: dict) -> Thing | None:
     """The object that a caption with these facts is about; None if it is not in the picture.
 
     Only an object that appears or vanishes can be absent. Then a plain single object of another shape counts as a
     bystander.
     """
-    if not still.things:
+    if not things:
         return None
-    best = max(still.things, key=lambda thing: resemblance(thing, facts))
+    best = max(things, key=lambda thing: resemblance(thing, facts))
     if facts.get("motion") in ("appears", "vanishes") and best.shape != facts.get("shape", best.shape):
         return best if best.count > 1 or best.texture != "plain" else None
     return best

@@ -25,21 +25,21 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
     if picture is None:
         return Reply("", "error", "media", "needs one JPEG or PNG image that can be decoded")
     stated = caption_facts(request.slots["caption"])
-    still = look(picture)
-    subject = subject_of(still, stated)
-    others = [thing for thing in still.things if thing is not subject]
+    setting, things = look(picture)
+    subject = subject_of(things, stated)
+    others = [thing for thing in things if thing is not subject]
     parts = [_subject_note(subject, stated, rng), *(_other_note(thing, rng) for thing in others)]
     background = rng.choice(
         (
-            f"{NAMES[still.background]}",
-            f"The background is {NAMES[still.background]}",
-            f"There is {NAMES[still.background]}",
+            f"{NAMES[setting]}",
+            f"The background is {NAMES[setting]}",
+            f"There is {NAMES[setting]}",
         )
     )
     return Reply(
         f"Background: {as_sentence(background)}\n\n"
         f"Objects Attributes: {' '.join(as_sentence(part) for part in parts)}\n\n"
-        f"Desc: {_description(still.background, subject, stated, rng)}"
+        f"Desc: {_description(setting, subject, stated, rng)}"
     )
 
 
