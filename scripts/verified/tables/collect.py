@@ -107,13 +107,14 @@ class Collection:
 
     def cells(self, table: PaperTable, dataset: str) -> dict[tuple[Row, Column], Cell]:
         """All cells of one data set's block."""
-        cells = {(row, column): self._cell(row, column, dataset) for row in table.rows for column in table.columns}
+        cells = {
+            (row, column): self._recall(row, column, dataset) if row.method else self._statistic(column, dataset)
+            for row in table.rows
+            for column in table.columns
+        }
         for column in table.columns:
             self._mark_best(table, column, dataset, cells)
         return cells
-
-    def _cell(self, row: Row, column: Column, dataset: str) -> Cell:
-        return self._recall(row, column, dataset) if row.method else self._statistic(column, dataset)
 
     def run_of(self, row: Row, dataset: str) -> Run | None:
         """The run behind a row, or None if it was not made."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-
 from verified.errors import InputError
 from verified.io.fig import TYPES
 from verified.people.answers import Form
@@ -55,6 +53,7 @@ def plan(
         drawn += [of_kind[index] for index in order]
     if not drawn:
         raise InputError(f"{dataset} has no captions to ask about")
+    order = generator(seed, "study", dataset, "questions").permutation(len(drawn))
     dealt = [
         {
             "question": number,
@@ -65,7 +64,7 @@ def plan(
             "coarse": row["cog_desc"],
             "fine": row["fig_desc"],
         }
-        for number, row in enumerate((drawn[index] for index in _order(len(drawn), seed, dataset)), start=1)
+        for number, row in enumerate((drawn[index] for index in order), start=1)
     ]
     key = {
         "dataset": dataset,
@@ -76,10 +75,6 @@ def plan(
         "participants": assign(len(dealt), min(questions, len(dealt)), raters, seed),
     }
     return add_digest("study", key)
-
-
-def _order(count: int, seed: int, dataset: str) -> np.ndarray:
-    return generator(seed, "study", dataset, "questions").permutation(count)
 
 
 def pages(key: Mapping, clips: Mapping[int, bytes]) -> Iterator[Page]:
