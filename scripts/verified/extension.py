@@ -44,10 +44,6 @@ class AddedRow:
     """Its retrieval runs, which the extension's rules write."""
 
 
-def _nothing() -> tuple[()]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Extension:
     """Contributions of one folder. Every command reads it, so its functions import heavy modules when called."""
@@ -62,9 +58,9 @@ class Extension:
     """Whether a configuration needs its rules."""
     check: "Callable[[Config], None]" = lambda settings: None
     """Raises ValueError where its sections do not fit the rest of a configuration; may replace sections."""
-    stages: "Callable[[], Iterable[Stage]]" = _nothing
+    stages: "Callable[[], Iterable[Stage]]" = tuple
     """Its stages, after those of the core (`verified.planning.stages`)."""
-    forms: "Callable[[], Iterable[Form]]" = _nothing
+    forms: "Callable[[], Iterable[Form]]" = tuple
     """Forms of ground truths that `verified evaluate` and `compare` read."""
     exports: "Callable[[], Mapping[str, ExportForm]]" = dict
     """Forms that `verified export` writes, by name."""
@@ -72,11 +68,11 @@ class Extension:
     """Kinds of published checkpoints that `verified import` converts → function of the file, the output or None, and
     the options, which returns a description of the result for the user.
     """
-    rows: Callable[[], Iterable[AddedRow]] = _nothing
+    rows: Callable[[], Iterable[AddedRow]] = tuple
     """Rows of the paper's tables beyond the trained models."""
-    tables: Callable[[], Sequence[ModuleType]] = _nothing
+    tables: Callable[[], Sequence[ModuleType]] = tuple
     """Modules of tables beyond the paper's (`verified.tables.added`)."""
-    commands: Callable[[], Sequence[ModuleType]] = _nothing
+    commands: Callable[[], Sequence[ModuleType]] = tuple
     """Modules that declare its commands (`verified.cli.command`)."""
     next_commands: "Callable[[Config], Mapping[str, Sequence[str]]]" = lambda settings: {}
     """Commands that the end of a run proposes, by their purpose; each gets the run's --configfile."""

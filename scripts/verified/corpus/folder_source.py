@@ -86,7 +86,7 @@ class Reading:
         self._clamped: list[dict] = []
         self._splits: Counter[str] = Counter()
         self._count = 0
-        self._availability: dict[str, _Availability] = {}
+        self._availability: dict[str, dict[str, list[bool]]] = {}
 
     def _rows(self) -> Iterator[tuple[int, dict]]:
         return check_rows(self._raw_rows(), self._folder, self._default_split, self._with_ids)
@@ -103,8 +103,8 @@ class Reading:
             row, clamped = (row, None) if "reason" in row else _finish_row(number, row, self._probes)
             usable = "reason" not in row
             if self._published:
-                of_split = self._availability.setdefault(self._given["split"], _Availability())
-                of_split.add(self._given["video"], usable)
+                of_split = self._availability.setdefault(self._given["split"], {})
+                of_split.setdefault(self._given["video"], []).append(usable)
             if not usable:
                 self._excluded.append(row)
                 continue
@@ -158,7 +158,7 @@ class Reading:
             "clamped_ends": self._clamped,
         }
         if self._published:
-            counts["published"] = {split: availability.counts() for split, availability in self._availability.items()}
+            counts["published"] = {split: _availability(usable) for split, usable in self._availability.items()}
         return counts
 
 
@@ -276,22 +276,12 @@ def _exclusion(row: int | None, video: str | None, identity: int | None, reason:
     return {"row": row, "video": printable, "desc_id": identity, "reason": reason, "detail": detail}
 
 
-class _Availability:
-    """Counts of one split of published annotations: all videos and moments, and the available ones."""
-
-    def __init__(self) -> None:
-        self.videos: dict[str, bool] = {}
-        self.moments = self.at_hand = 0
-
-    def add(self, video: str, usable: bool) -> None:
-        self.moments += 1
-        self.at_hand += usable
-        self.videos[video] = usable or self.videos.get(video, False)
-
-    def counts(self) -> dict[str, int]:
-        return {
-            "videos": len(self.videos),
-            "videos_at_hand": sum(self.videos.values()),
-            "moments": self.moments,
-            "moments_at_hand": self.at_hand,
-        }
+def _availability(usable: Mapping[str, list[bool]]) -> dict[str, int]:
+    """Counts of one split of published annotations: all videos and moments, and the available ones; by video, whether
+    each of its moments is usable."""
+    return {
+        "videos": len(usable),
+        "videos_at_hand": sum(map(any, usable.values())),
+        "moments": sum(map(len, usable.values())),
+        "moments_at_hand": sum(map(sum, usable.values())),
+    }

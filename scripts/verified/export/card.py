@@ -19,10 +19,9 @@ COLUMN_TABLE = """| column | meaning |
 | `decision`, `reviewers`, `reviewed` | decision of people, who (a number or a name), and when (UTC); or nothing |"""
 
 
-def write_cards(folder: Path, form: str, description: str, collection: Collection, head: str = "") -> dict:
-    """Write README.md (`head`, the contents by `about`, the `description` of the form) and manifest.json.
-
-    Returns the manifest, which lists every file below `folder` with size and SHA-256.
+def write_cards(folder: Path, form: str, description: str, collection: Collection, head: str = "") -> None:
+    """Write README.md (`head`, the contents by `about`, the `description` of the form) and manifest.json, which lists
+    every file below `folder` with size and SHA-256.
     """
     files = [
         {"path": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size, "sha256": file_digest(path)}
@@ -42,7 +41,6 @@ def write_cards(folder: Path, form: str, description: str, collection: Collectio
     }
     write_text(folder / "README.md", head + _readme(about, description, manifest))
     write_json(folder / "manifest.json", manifest)
-    return manifest
 
 
 _TITLES = {

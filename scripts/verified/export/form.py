@@ -8,19 +8,15 @@ if TYPE_CHECKING:
     from verified.config.model import Config
 
 
-def _nothing(settings: "Config", dataset: str) -> dict:
-    return {}
-
-
 @dataclass(frozen=True)
 class ExportForm:
     """A form: its writer, and the inputs and options that it needs."""
 
     write: Callable[..., Any]
     """Called with an empty folder, the collection, and the values of `inputs` and `options` by name."""
-    inputs: "Callable[[Config, str], Mapping[str, list[str]]]" = _nothing
+    inputs: "Callable[[Config, str], Mapping[str, list[str]]]" = lambda settings, dataset: {}
     """Other files that the form reads, for the key of a data set."""
-    options: "Callable[[Config, str], Mapping[str, Any]]" = _nothing
+    options: "Callable[[Config, str], Mapping[str, Any]]" = lambda settings, dataset: {}
     """Settings that the form depends on, for the same key."""
     of_run: bool = False
     """Whether it is a form of a whole run, which no rule writes: `write` is then called with a configuration and the

@@ -108,11 +108,10 @@ def draw_rows(rows: list[MomentRow], paths: Iterable[str | os.PathLike]) -> None
             top -= row.height
 
 
-def add_picture(figure, image: Image.Image | np.ndarray, box: tuple[float, float, float, float], label: str = ""):
-    """Put a picture at `box` (left, bottom, width, height in inches), a label above it; returns its axes."""
+def add_picture(figure, image: Image.Image | np.ndarray, box: tuple[float, float, float, float], label: str) -> None:
+    """Put a picture at `box` (left, bottom, width, height in inches), a label above it."""
     width, height = figure.get_size_inches()
     axis = figure.add_axes((box[0] / width, box[1] / height, box[2] / width, box[3] / height))
     axis.imshow(np.asarray(image), interpolation="nearest", aspect="auto")
     axis.set_title(label, pad=3)
     axis.axis("off")
-    return axis
