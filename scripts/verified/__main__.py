@@ -108,6 +108,10 @@ class Visible:
         self.stream.write(visible(text))
         return len(text)
 
+    def flush(self) -> None:
+        """Flush the stream."""
+        self.stream.flush()
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 for input that cannot be used)."""

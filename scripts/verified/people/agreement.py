@@ -1,9 +1,12 @@
 """Agreement of raters, corrected for chance: Krippendorff's alpha, with missing grades allowed."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal
 
 import krippendorff
 import numpy as np
+
+Level = Literal["nominal", "ordinal", "interval"]
 
 
 def grade_matrix(
@@ -17,7 +20,7 @@ def grade_matrix(
     return matrix
 
 
-def krippendorff_alpha(grades: np.ndarray, level: str) -> float | None:
+def krippendorff_alpha(grades: np.ndarray, level: Level) -> float | None:
     """Alpha of `grades` [raters, units], with NaN for a missing grade.
 
     `level` is the distance of two grades: nominal (equal or not), ordinal (by the grades in between), interval (squared

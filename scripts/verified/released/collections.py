@@ -64,15 +64,19 @@ class Release:
         return [*(str(path) for split in self.files for path in self.paths(split)), str(near(self.listed))]
 
 
-@cache
 def resolve(source: Collected) -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
     A collection that `config/sources.csv` does not list is a user's own: files of each split in `released_dir`, in the
     forms of `released.formats`. Raises InputError for an unknown collection or split, and when no split is available.
     """
-    collection, splits, released_dir = source.collection, source.splits, source.released_dir
-    own_list: str | None = getattr(source, "sources", None)
+    return _resolve(source.collection, source.splits, source.released_dir, getattr(source, "sources", None))
+
+
+@cache
+def _resolve(
+    collection: str, splits: tuple[str, ...] | None, released_dir: str | None, own_list: str | None
+) -> Release:
     listed = Path(own_list or SOURCES)
     listing = collections(listed)
     if collection in listing:

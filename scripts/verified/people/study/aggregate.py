@@ -7,12 +7,12 @@ import numpy as np
 
 from verified.benchmark.intervals import mean_interval
 from verified.errors import InputError
-from verified.people.agreement import grade_matrix, krippendorff_alpha
+from verified.people.agreement import Level, grade_matrix, krippendorff_alpha
 from verified.people.study.sample import GRADES
 from verified.runtime.seeds import generator
 
 RESAMPLES = 1000
-LEVELS = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
+LEVELS: dict[str, Level] = {"statics": "nominal", "dynamics": "nominal", "accuracy": "ordinal"}
 
 
 def summarise(answers: list[dict], key: Mapping, raters: int | None = None) -> dict:
@@ -78,7 +78,7 @@ def _measure(values: np.ndarray, least: float, most: float) -> dict:
     }
 
 
-def _agreement(matrix: np.ndarray, level: str, seed: int) -> dict:
+def _agreement(matrix: np.ndarray, level: Level, seed: int) -> dict:
     random = generator(seed, "study", "agreement", level)
     resampled = (random.integers(0, matrix.shape[1], matrix.shape[1]) for _ in range(RESAMPLES))
     draws = [krippendorff_alpha(matrix[:, columns], level) for columns in resampled]
