@@ -4,7 +4,7 @@ from verified.runtime.job import job
 
 with job(snakemake, snakemake.params.generation["threads"]) as log:
     from verified.captions.rows import shard_counts, split_corrupted
-    from verified.captions.statics import caption_statics, check_covered
+    from verified.captions.statics import caption_statics
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
@@ -19,7 +19,6 @@ with job(snakemake, snakemake.params.generation["threads"]) as log:
         KeyframeTar(snakemake.input.keyframes) as keyframes,
         Session(generation, snakemake.params.seed, TASKS) as session,
     ):
-        check_covered(moments, keyframes)
         rows, corrupted = split_corrupted(caption_statics(moments, keyframes, session))
         counts = shard_counts(rows, generation.candidates, session.outcome_counts())
         counts |= {"unanswered": session.settle(), "asked_in": snakemake.params.asked_in}

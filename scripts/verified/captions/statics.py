@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from PIL import Image
 
 from verified.captions.rows import candidate_row
-from verified.errors import InputError
-from verified.keyframes.archive import Keyframes, KeyframeTar
+from verified.keyframes.archive import Keyframes
 from verified.lmm.client import Call, MediaError
 from verified.lmm.engines.media import fit_picture
 from verified.lmm.prompts import quote
@@ -140,12 +139,3 @@ def _row(moment: dict, keyframes: list[dict], outcomes: list[Outcome], answer: O
         for keyframe, outcome in zip(keyframes, outcomes)
     ]
     return row
-
-
-def check_covered(moments: list[dict], keyframes: KeyframeTar) -> None:
-    """Raise InputError unless every moment has its row in the keyframe index."""
-    missing = [moment["desc_id"] for moment in moments if moment["desc_id"] not in keyframes.rows]
-    if missing:
-        raise InputError(
-            f"no keyframe row for moment {missing[0]} and {len(missing) - 1} more", file=keyframes.paths[0]
-        )

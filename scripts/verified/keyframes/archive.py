@@ -29,7 +29,7 @@ class KeyframeTar:
     """
 
     def __init__(self, *paths: str | os.PathLike):
-        self.paths, self.rows = paths, dict[int, dict]()
+        self.rows: dict[int, dict] = {}
         self._archives: list[tarfile.TarFile] = []
         self._holders: dict[str, tarfile.TarFile] = {}
         self._members: dict[tarfile.TarFile, dict[str, tarfile.TarInfo]] = {}
