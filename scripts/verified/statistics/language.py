@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from verified.errors import InputError
 from verified.io.characters import is_latin
-from verified.runtime.progress import Progress
+from verified.runtime.progress import track
 from verified.runtime.project import check_installed
 
 log = logging.getLogger("verified")
@@ -53,17 +53,15 @@ def tally(texts: Iterable[str], tagger, processes: int = 1, label: str = "langua
     by_text = Counter(texts)
     counts = {text: times for text, times in by_text.items() if is_latin(text)}
     totals, vocabulary = Counter(captions=sum(counts.values())), set()
-    progress = Progress(label, len(counts), "distinct captions")
     pipe = tagger.pipe(list(counts), n_process=processes if len(counts) >= FORK_FROM else 1, batch_size=256)
-    for text, document in zip(counts, pipe, strict=True):
+    tagged = zip(counts, pipe, strict=True)
+    for text, document in track(tagged, label, len(counts), "distinct captions"):
         times = counts[text]
         totals["words"] += times * len(text.split())
         for token in document:
             vocabulary.add(token.lemma_.lower())
             if token.pos_ in PARTS:
                 totals[PARTS[token.pos_]] += times
-        progress.step()
-    progress.finish()
     return {
         "captions": totals["captions"],
         "other_scripts": by_text.total() - totals["captions"],
