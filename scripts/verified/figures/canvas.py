@@ -22,6 +22,7 @@ from verified.io.text_tables import write_csv
 COLOURS = {
     "statics": STATICS,
     "dynamics": DYNAMICS,
+    "coarse": "#1a1a1a",
     "none": "#1a1a1a",
     "false": FALSE,
     "soft": SOFT,
