@@ -13,16 +13,17 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
+from verified.benchmark.submissions import rows_by_id
 from verified.benchmark.tiou import tiou
 from verified.errors import InputError
 from verified.io.characters import hidden
-from verified.io.jsonl import finite, is_span, iterate_jsonl
+from verified.io.jsonl import finite, is_span
 from verified.io.video.cut import cut
 from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.answers import Form
 from verified.people.pages import FOLDER, Page
 from verified.people.sample import add_digest, assign
-from verified_rextime.rows import LETTERS
+from verified_rextime.rows import LETTERS, question_problem
 
 PAGE = (FOLDER / "questions", Path(__file__).resolve().parent / "pages" / "task")
 """Parts of a page, in addition to those of all pages for people."""
@@ -39,46 +40,35 @@ NEEDED = {"verify": ("answer",), "question-span": ("answer", "window"), "human":
 def read_items(path: str | os.PathLike, tool: Tool) -> list[dict]:
     """Items of questions as the workflow writes them: ``qid, query, vid, duration`` and the fields that the tool needs.
 
-    Raises InputError with the row for a missing value.
+    Raises InputError with the row for a missing or invalid value.
     """
-    path = Path(path)
-    items: dict[str, dict] = {}
-    for number, row in enumerate(iterate_jsonl(path), start=1):
-        item = _item(row, path, number)
-        missing = [name for name in NEEDED[tool] if not item.get(name)]
-        if missing:
+    items = []
+    for number, qid, row in rows_by_id(path, "qid"):
+        if problem := question_problem(row, scored=False):
+            raise InputError(problem, file=path, row=number)
+        windows = row.get("relevant_windows")
+        item = {
+            "qid": qid,
+            "query": row["query"],
+            "video": row["vid"],
+            "kind": row.get("kind") or "",
+            "duration": float(row["duration"]),
+            "window": [float(value) for value in windows[0]] if windows else None,
+            "answer": row.get("answer") or "",
+            "options": row.get("options") or [],
+            "ans": row.get("ans"),
+        }
+        if missing := [name for name in NEEDED[tool] if not item[name]]:
             raise InputError(f"the tool {tool} needs {', '.join(missing)}", file=path, row=number)
-        if item["qid"] in items:
-            raise InputError(f"'qid' {item['qid']} is also in an earlier row", file=path, row=number)
-        items[item["qid"]] = item
+        for text in (qid, item["query"], item["video"], item["answer"], item["kind"], *item["options"]):
+            if not isinstance(text, str):
+                raise InputError("'answer' must be a text", file=path, row=number)
+            if sign := hidden(text):
+                raise InputError(f"{text!r:.60} holds the control character {sign}", file=path, row=number)
+        items.append(item)
     if not items:
         raise InputError("the file holds no items", file=path)
-    return list(items.values())
-
-
-def _item(row: Mapping, path: Path, number: int) -> dict:
-    item = {"qid": row.get("qid"), "query": row.get("query"), "video": row.get("vid"), "kind": row.get("kind") or ""}
-    for key, name in (("qid", "qid"), ("query", "query"), ("video", "vid")):
-        if not isinstance(item[key], str) or not item[key].strip():
-            raise InputError(f"{name!r} must be a text that is not empty", file=path, row=number)
-    try:
-        item["duration"] = float(row["duration"])
-        windows = row.get("relevant_windows") or []
-        item["window"] = [float(value) for value in windows[0]] if windows else None
-    except (LookupError, TypeError, ValueError, OverflowError):
-        item["duration"] = None
-    if not finite(item["duration"]) or not (item["window"] is None or is_span(item["window"])):
-        raise InputError("duration, start and end must be numbers of seconds", file=path, row=number)
-    if item["duration"] <= 0:
-        raise InputError("duration must be positive", file=path, row=number)
-    item |= {"answer": row.get("answer") or "", "options": row.get("options") or [], "ans": row.get("ans")}
-    listed = item["options"] if isinstance(item["options"], list) else [None]
-    for text in (item["qid"], item["query"], item["video"], item["answer"], item["kind"], item["ans"] or "", *listed):
-        if not isinstance(text, str):
-            raise InputError("answer, kind, options and ans must be texts", file=path, row=number)
-        if sign := hidden(text):
-            raise InputError(f"{text!r:.60} holds the control character {sign}", file=path, row=number)
-    return item
+    return items
 
 
 def plan(tool: Tool, title: str, items: list[dict], raters: int, most: int, seed: int) -> dict:

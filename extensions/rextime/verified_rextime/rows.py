@@ -63,9 +63,7 @@ def read_questions(path: str | os.PathLike, scored: bool = True) -> list[Questio
     questions: dict[str, Question] = {}
     for number, qid, fields in rows_by_id(path, "qid", ("duration", "vid")):
         row = _released_row(fields)
-        missing = [key for key in ("query", *(("relevant_windows",) if scored else ())) if key not in row]
-        problem = f"missing key {', '.join(map(repr, missing))}" if missing else _question_problem(row)
-        if problem:
+        if problem := question_problem(row, scored):
             raise InputError(problem, file=path, row=number, remedy="correct the row, or leave it out")
         options = row.get("options")
         questions[qid] = Question(
@@ -95,14 +93,15 @@ def _released_row(row: dict) -> dict:
     return row
 
 
-def _question_problem(row: dict) -> str | None:
+def question_problem(row: dict, scored: bool) -> str | None:
+    """The problem with a row in the released form, or None. `scored`: whether it needs its windows."""
     for key in ("query", "vid"):
-        if not isinstance(row[key], str) or not row[key].strip():
-            return f"{key!r} must be a text that is not empty, found {row[key]!r:.80}"
-    if not finite(row["duration"]) or row["duration"] <= 0:
-        return f"'duration' must be a positive number of seconds, found {row['duration']!r:.80}"
+        if not isinstance(row.get(key), str) or not row[key].strip():
+            return f"{key!r} must be a text that is not empty, found {row.get(key)!r:.80}"
+    if not finite(row.get("duration")) or row["duration"] <= 0:
+        return f"'duration' must be a positive number of seconds, found {row.get('duration')!r:.80}"
     windows = row.get("relevant_windows")
-    if "relevant_windows" in row and (not isinstance(windows, list) or not windows or not all(map(is_span, windows))):
+    if (scored or windows) and (not isinstance(windows, list) or not windows or not all(map(is_span, windows))):
         return f"'relevant_windows' must be a list of [start, end] in seconds, found {windows!r:.80}"
     if row.get("ans") is not None and row["ans"] not in LETTERS:
         return f"'ans' must be one of {', '.join(LETTERS)}, found {row['ans']!r:.80}"

@@ -6,14 +6,14 @@ The workflow's own corpus serves as either: its moments are the captions of a vi
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from verified.benchmark.submissions import list_some
+from verified.benchmark.submissions import list_some, rows_by_id
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
-from verified.io.jsonl import finite, is_span, iterate_jsonl, read_json, read_jsonl
+from verified.io.jsonl import finite, is_span, read_json, read_jsonl
 from verified.io.video import VideoError, probe
 from verified_rextime.config import Rextime, RextimeSource
 from verified_rextime.filters import CaptionedVideo, Event, Query, count, filter_captions, filter_queries
-from verified_rextime.rows import Question
+from verified_rextime.rows import Question, question_problem
 
 
 def read_captions(path: str | os.PathLike) -> Iterator[CaptionedVideo]:
@@ -57,16 +57,11 @@ def read_queries(path: str | os.PathLike) -> Iterator[Query]:
 
     Raises InputError for a row with invalid values.
     """
-    for number, row in enumerate(iterate_jsonl(path, ("qid", "query", "vid", "duration", "relevant_windows")), start=1):
-        windows = row["relevant_windows"]
-        if not isinstance(windows, list) or not all(map(is_span, windows)):
-            raise InputError("'relevant_windows' must be a list of [start, end] in seconds", file=path, row=number)
-        if not isinstance(row["query"], str) or not isinstance(row["vid"], str):
-            raise InputError("'query' and 'vid' must be texts", file=path, row=number)
-        if not finite(row["duration"]) or row["duration"] <= 0:
-            raise InputError("'duration' must be a positive number of seconds", file=path, row=number)
-        spans = tuple((float(start), float(end)) for start, end in windows)
-        yield Query(str(row["qid"]), row["vid"], float(row["duration"]), row["query"].strip(), spans)
+    for number, qid, row in rows_by_id(path, "qid", ("query", "vid", "duration", "relevant_windows")):
+        if problem := question_problem(row, scored=False):
+            raise InputError(problem, file=path, row=number)
+        spans = tuple((float(start), float(end)) for start, end in row["relevant_windows"] or ())
+        yield Query(qid, row["vid"], float(row["duration"]), row["query"].strip(), spans)
 
 
 def captions_of_corpus(moments: Iterable[dict], videos: Iterable[dict]) -> Iterator[CaptionedVideo]:
@@ -117,7 +112,6 @@ def read_sources(section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dic
         items += [item | {"split": source.split} for item in accepted]
         rejections += [{"source": name, **rejection.row()} for rejection in rejected]
         counts[name] = {"form": source.form, "split": source.split, **tallies}
-    _check_unique(items)
     return items, rejections, counts
 
 
@@ -143,14 +137,6 @@ def _corpus(source: RextimeSource, corpora: Mapping[str, str]) -> tuple[list[dic
             remedy="give the source one of the data set's splits",
         )
     return moments, read_jsonl(f"{folder}/videos.jsonl")
-
-
-def _check_unique(items: list[dict]) -> None:
-    ids = set()
-    for item in items:
-        if item["item"] in ids:
-            raise InputError(f"item {item['item']} comes twice", remedy="give each query of a source an id of its own")
-        ids.add(item["item"])
 
 
 def find_videos(items: list[dict], section: Rextime, corpora: Mapping[str, str]) -> tuple[list[dict], list[dict]]:
