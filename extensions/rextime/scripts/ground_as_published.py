@@ -7,9 +7,10 @@ with job(snakemake, snakemake.params.search["retrieval"]["threads"]) as log:
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.weights.records import source_of
-    from verified_rextime.published import given_rows, ground_as_published
+    from verified_rextime.published import ground_as_published
     from verified_rextime.results import submission_rows
     from verified_rextime.rows import read_questions
+    from verified_rextime.sources import given_rows
 
     inputs, params, outputs = snakemake.input, snakemake.params, snakemake.output
     if params.released:

@@ -82,13 +82,15 @@ def problems(settings: Config) -> Iterator[Finding]:
 
 def _published(settings: Config, name: str, grounder: PublishedGrounder) -> Iterator[Finding]:
     """Files that are not published weights, and weights for other features than the given ones."""
-    from verified_rextime.published import other_features, other_weights, read_header  # it loads torch
+    from verified.benchmark.vcmr.checkpoint import FORM  # they load torch
+    from verified.nn.checkpoint import load_facts
+    from verified_rextime.published import other_features, other_weights
 
     key = f"rextime.published.{name}"
     if not Path(grounder.checkpoint).is_file():
         return
     try:
-        header = read_header(grounder.checkpoint)
+        header = load_facts(grounder.checkpoint, FORM)
         if problem := other_weights(header, name):
             remedy = f"import the authors' file: verified import {name} FILE"
             yield Finding("problem", f"{key}.checkpoint", f"{grounder.checkpoint} {problem}", remedy)

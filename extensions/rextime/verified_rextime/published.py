@@ -24,7 +24,7 @@ from verified.nn.checkpoint import load_facts
 from verified.runtime.checksums import write_built_checksums
 from verified_rextime.config import CLIP_SECONDS
 from verified_rextime.ground import best_windows
-from verified_rextime.rows import NOT_ANSWERED, Prediction, Question
+from verified_rextime.rows import NOT_ANSWERED, Prediction
 
 
 def ground_as_published(
@@ -76,20 +76,6 @@ def text_states(name: str, texts: list[str], batch: int = 64) -> list[np.ndarray
     return states
 
 
-def given_rows(questions: list[Question]) -> list[dict]:
-    """Released questions, with their windows, in the form of generated ones."""
-    return [
-        {
-            "qid": question.qid,
-            "query": question.query,
-            "vid": question.video,
-            "duration": question.duration,
-            "relevant_windows": [list(window) for window in question.windows],
-        }
-        for question in questions
-    ]
-
-
 def other_weights(header: Mapping[str, Any], name: str) -> str | None:
     """Why weights with this header are not published ones of model `name`; None if they are."""
     if header.get("model") != name:
@@ -101,11 +87,6 @@ def other_features(header: Mapping[str, Any], video: str | Path) -> str | None:
     """Why weights with this header cannot read this feature file; None if they can."""
     width, dim = FeatureFile(video).describe().width, header["config"]["video_dim"]
     return None if width == dim else f"has {width} numbers a clip, and the weights read {dim}"
-
-
-def read_header(checkpoint: str | Path) -> dict[str, Any]:
-    """Model, config and origin of an imported checkpoint. Raises InputError for any other file."""
-    return load_facts(checkpoint, FORM)
 
 
 _SIZES = {

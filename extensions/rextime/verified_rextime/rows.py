@@ -12,8 +12,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from verified.benchmark.submissions import list_some, rows_by_id
 from verified.errors import InputError
 from verified.io.jsonl import finite, is_span
@@ -182,11 +180,6 @@ def _letter(row: dict, path: str | os.PathLike, number: int) -> str | None:
     if row["ans"] is not None and not isinstance(row["ans"], str):
         raise InputError(f"'ans' must be a letter or null, found {row['ans']!r:.80}", file=path, row=number)
     return row["ans"]
-
-
-def windows_array(windows: list[tuple[float, float]]) -> np.ndarray:
-    """[n, 2] in seconds."""
-    return np.asarray(windows, dtype=np.float64).reshape(-1, 2)
 
 
 def choose(questions: list[Question], section: ReleasedQuestions, seed: int) -> list[Question]:

@@ -174,11 +174,18 @@ def probe_videos(videos: Iterable[str], folder: str) -> tuple[list[dict], list[d
 
 
 def question_rows(questions: Iterable[Question]) -> list[dict]:
-    """Given questions in the form of generated ones; ``options`` None if the file has none.
+    """`given_rows`. Raises InputError if some have options and others do not."""
+    rows = given_rows(questions)
+    lacking = [row["qid"] for row in rows if row["options"] is None]
+    if 0 < len(lacking) < len(rows):
+        message = f"{len(lacking)} of {len(rows)} questions have no options, for instance {list_some(lacking)}"
+        raise InputError(message, remedy="give all of them options, or split the file")
+    return rows
 
-    Raises InputError if some have options and others do not.
-    """
-    rows = [
+
+def given_rows(questions: Iterable[Question]) -> list[dict]:
+    """Given questions in the form of generated ones; ``options`` None if the file has none."""
+    return [
         {
             "qid": question.qid,
             "query": question.query,
@@ -189,8 +196,3 @@ def question_rows(questions: Iterable[Question]) -> list[dict]:
         }
         for question in questions
     ]
-    lacking = [row["qid"] for row in rows if row["options"] is None]
-    if 0 < len(lacking) < len(rows):
-        message = f"{len(lacking)} of {len(rows)} questions have no options, for instance {list_some(lacking)}"
-        raise InputError(message, remedy="give all of them options, or split the file")
-    return rows

@@ -13,7 +13,7 @@ from verified.errors import InputError
 from verified.io.jsonl import iterate_jsonl, read_json
 from verified.io.text_tables import read_csv
 from verified_rextime.config import Prices
-from verified_rextime.rows import read_questions, windows_array
+from verified_rextime.rows import read_questions
 
 BEFORE_OR_AFTER = re.compile(r"\b(?:before|after)\b", re.I)
 
@@ -42,11 +42,11 @@ def benchmark_statistics(rows: Iterable[Mapping]) -> dict:
     splits = {}
     for split in sorted({row["split"] for row in rows}):
         of_split = [row for row in rows if row["split"] == split]
-        answers = windows_array([row["relevant_windows"][0] for row in of_split])
+        answers = np.array([row["relevant_windows"][0] for row in of_split], np.float64)
         durations = np.array([row["duration"] for row in of_split])
         spanned = [row for row in of_split if row["question_windows"]]
-        spans = windows_array([row["question_windows"][0] for row in spanned])
-        targets = windows_array([row["relevant_windows"][0] for row in spanned])
+        spans = np.array([row["question_windows"][0] for row in spanned], np.float64).reshape(-1, 2)
+        targets = np.array([row["relevant_windows"][0] for row in spanned], np.float64).reshape(-1, 2)
         splits[split] = {
             "questions": len(of_split),
             "videos": len({row["vid"] for row in of_split}),
