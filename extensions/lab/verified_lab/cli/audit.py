@@ -44,6 +44,7 @@ def audit(arguments: argparse.Namespace) -> None:
     from verified_lab.audit.findings import summarise
     from verified_lab.audit.queries import of_file, rows_without
     from verified_lab.config import Audit
+    from verified_lab.meta_evaluation.metrics import find_videos
 
     if arguments.captions:
         only_for(arguments, "captions", ("runs", "videos", "lengths", "tolerance"))
@@ -55,8 +56,8 @@ def audit(arguments: argparse.Namespace) -> None:
         raise InputError("--tolerance is no number of seconds from 0 on")
     settings = Audit() if arguments.tolerance is None else Audit(tolerance=arguments.tolerance)
     audited = [query for path in arguments.files for query in of_file(path, arguments.lengths)]
-    videos = _videos(arguments.videos, {query.video for query in audited}) if arguments.videos else []
-    copies = video_copies(dict(hash_videos(videos)) if videos else {}, settings.max_alike)
+    videos = find_videos(arguments.videos, {query.video for query in audited}) if arguments.videos else {}
+    copies = video_copies(dict(hash_videos(videos.values())) if videos else {}, settings.max_alike)
     answers = _answers(arguments.runs, arguments.files, audited)
     findings, checked = run_checks(audited, settings, encode, answers, copies)
     summary = summarise(audited, findings, list(answers), checked)
@@ -80,24 +81,6 @@ def _lines(summary: dict) -> list[str]:
     ]
     legend = [f"{check}: {text}" for check, text in CHECKS.items() if summary["all"]["checks"][check] is not None]
     return [text_table(["split", "queries", *CHECKS, "clean"], cells), "", *legend]
-
-
-def _videos(source: Path, names: set[str]) -> list[dict]:
-    """Rows (video, path, duration) of the queries' videos. Raises InputError if there is none."""
-    from verified.corpus.video_folder import VideoFolder
-    from verified.io.video import VideoError, probe
-
-    rows = []
-    for video, path in VideoFolder(source, names).paths.items():
-        if video not in names:
-            continue
-        try:
-            rows.append({"video": video, "path": str(path), "duration": float(probe(path)["duration"])})
-        except VideoError:
-            continue
-    if not rows:
-        raise InputError("none of the videos is in it", file=source, remedy="name the folder whose files are VIDEO.mp4")
-    return rows
 
 
 def _answers(runs: list[str], files: list[Path], audited: list) -> dict[str, dict]:

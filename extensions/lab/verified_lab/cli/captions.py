@@ -54,7 +54,7 @@ def meta_evaluate(arguments: argparse.Namespace) -> None:
     if any(looks) and not arguments.videos:
         raise InputError("these metrics look into videos", remedy="name their folder: --videos")
     judged = [judgement for path in arguments.judgements for judgement in read_judgements(path)]
-    videos = find_videos(arguments.videos, judged) if any(looks) else {}
+    videos = find_videos(arguments.videos, {judgement.video for judgement in judged}) if any(looks) else {}
     scores: dict[str, np.ndarray] = {}
     if arguments.evaluator:
         scores[EVALUATOR] = evaluator_scores(judged, videos, arguments.evaluator)

@@ -3,7 +3,7 @@ agreement of captions; and their comparison on the captions that all of them sco
 
 import math
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +24,11 @@ FRAMES = 8
 """Uniform frames of a clip that joint encoders see."""
 
 
-def find_videos(folder: Path, judged: Iterable[Judged]) -> dict[str, dict]:
-    """Rows as of videos.jsonl, by id, of the readable videos of the captions.
+def find_videos(folder: Path, names: Set[str]) -> dict[str, dict]:
+    """Rows as of videos.jsonl, by id, of the readable videos of these names.
 
     Raises InputError if there is none.
     """
-    names = {judgement.video for judgement in judged}
     paths = VideoFolder(folder, names).paths
     rows = {}
     for video in track(sorted(names & paths.keys()), "videos", len(names & paths.keys()), "videos"):
