@@ -15,20 +15,17 @@ no hit, although the measure is written with ≥, and a found moment of relevanc
 import dataclasses
 import os
 import reprlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from verified.benchmark.intervals import mean_of_training
-from verified.benchmark.submissions import Answers, Query, match
+from verified.benchmark.submissions import Answers, Query, json_rows, match
 from verified.benchmark.tiou import tiou
 from verified.benchmark.vcmr.submission import read_submission
 from verified.errors import InputError
-from verified.io.jsonl import Row, finite, is_array, is_object, is_span, iterate_jsonl, read_json
+from verified.io.jsonl import finite, is_array, is_object, is_span
 
-PEEKED = 2**12
-"""Bytes read to recognise a form."""
 REMEDY = "a moment needs video_name, timestamp [start, end] in seconds and relevance, 0 to 4"
 
 
@@ -63,8 +60,8 @@ def read_graded_queries(path: str | os.PathLike) -> list[GradedQuery]:
     texts: dict[int, str] = {}
     moments: dict[int, list[GradedMoment]] = {}
     first: dict[int, int] = {}
-    for number, row in enumerate(_rows(Path(path)), start=1):
-        query_id, text = row.get("query_id"), row.get("query")
+    for number, row in enumerate(json_rows(path, ("query_id", "query")), start=1):
+        query_id, text = row["query_id"], row["query"]
         if not isinstance(query_id, int) or isinstance(query_id, bool) or not isinstance(text, str):
             raise InputError("needs query_id, a whole number, and query, a text", file=path, row=number)
         own = row.get("relevant_moment", [row])
@@ -79,29 +76,6 @@ def read_graded_queries(path: str | os.PathLike) -> list[GradedQuery]:
         if not any(moment.relevance > 0 for moment in own):
             raise InputError(f"query {query_id} has no relevant moment", file=path, row=first[query_id], remedy=REMEDY)
     return [GradedQuery(query_id, text, tuple(moments[query_id])) for query_id, text in texts.items()]
-
-
-def is_graded(path: Path) -> bool:
-    """Whether a file begins as TVR-Ranking's do."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(PEEKED)
-    return b'"query_id"' in head and (b'"relevant_moment"' in head or b'"relevance"' in head)
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    if not path.is_file():
-        raise InputError("no such file", file=path)
-    with path.open("rb") as file:
-        is_list = file.read(PEEKED).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    if not is_list:
-        yield from iterate_jsonl(path)
-        return
-    for number, row in enumerate(read_json(path), start=1):
-        if not is_object(row):
-            raise InputError(f"{reprlib.repr(row)} is no object", file=path, row=number)
-        yield row
 
 
 def _moment(moment: object, path: str | os.PathLike, row: int) -> GradedMoment:
