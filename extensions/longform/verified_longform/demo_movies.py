@@ -7,9 +7,11 @@ collection read it.
 
 import json
 import random
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import srt  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from verified.demo.full_captions import describe, word
 from verified.demo.scenes import facts, make_scenes
@@ -101,13 +103,11 @@ def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int
     write_wave(paths[0], movie_sound, TRACK_RATE)
     write_wave(paths[1], described, TRACK_RATE)
     write_text(paths[2], json.dumps({"segments": segments}) + "\n")
-    write_text(
-        paths[3],
-        "".join(
-            f"{number}\n{_clock(start)} --> {_clock(end)}\n{text}\n\n"
-            for number, (start, end, text) in enumerate(subtitles or [(0.0, 0.1, SOUNDS[0])], start=1)
-        ),
+    cues = (
+        srt.Subtitle(None, *(timedelta(milliseconds=round(1000 * time)) for time in (start, end)), text)
+        for start, end, text in subtitles or [(0.0, 0.1, SOUNDS[0])]
     )
+    write_text(paths[3], srt.compose(cues))
     return {"delay": delay / TRACK_RATE, "other_cut": other_cut, "spoken_over": voiced, "events": events}
 
 
@@ -134,12 +134,6 @@ def _segment(text: str, start: float, end: float) -> dict:
         "text": text,
         "words": [{"word": f" {text}", "start": a, "end": b} for text, a, b in zip(words, edges, edges[1:])],
     }
-
-
-def _clock(seconds: float) -> str:
-    thousandths = round(max(0.0, seconds) * 1000)
-    minutes, milliseconds = divmod(thousandths, 60_000)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:{milliseconds // 1000:02d},{milliseconds % 1000:03d}"
 
 
 def write_wave(path: Path, samples: np.ndarray, rate: int) -> None:
