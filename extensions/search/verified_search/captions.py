@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verified.annotations.selection import coarse_row
 from verified.benchmark.tiou import tiou
 from verified.errors import InputError
 from verified.io.fig import COG_KEYS, read_fig
@@ -66,34 +67,23 @@ KINDS = ("fine", "coarse")
 
 def read_annotated(files: Iterable[str | Path]) -> list[dict]:
     """Rows `video, start, end, coarse, fine, desc_id` of annotation files in the FIG form; `fine` may be empty."""
-    return [
-        {
-            "desc_id": row["desc_id"],
-            "video": row["video"],
-            "start": row["time"][0],
-            "end": row["time"][1],
-            "coarse": row["cog_desc"],
-            "fine": row.get("fig_desc") or "",
-        }
-        for file in files
-        for row in read_fig(file, COG_KEYS)
-    ]
+    return [_annotated(row) for file in files for row in read_fig(file, COG_KEYS)]
 
 
 def coarse(file: str | Path, split: str = "") -> list[dict]:
     """The same rows of a corpus' moments (moments.jsonl), of all splits or of one, without a fine caption."""
-    return [
-        {
-            "desc_id": row["desc_id"],
-            "video": row["video"],
-            "start": row["start"],
-            "end": row["end"],
-            "coarse": row["caption"],
-            "fine": "",
-        }
-        for row in read_jsonl(file, ("desc_id", "video", "start", "end", "caption", "split"))
-        if split in ("", row["split"])
-    ]
+    return [_annotated(coarse_row(row)) for row in read_jsonl(file) if split in ("", row["split"])]
+
+
+def _annotated(row: dict) -> dict:
+    return {
+        "desc_id": row["desc_id"],
+        "video": row["video"],
+        "start": row["time"][0],
+        "end": row["time"][1],
+        "coarse": row["cog_desc"],
+        "fine": row.get("fig_desc") or "",
+    }
 
 
 def write_captions(build: Path, rows: list[dict], earlier: Path | None = None) -> None:
