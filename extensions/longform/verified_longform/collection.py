@@ -14,7 +14,7 @@ from verified.errors import InputError
 from verified.io.sound import read_part, read_track
 from verified.io.subtitles import Cue, spoken
 from verified.runtime.progress import track
-from verified_longform.alignment import Alignment, align_tracks
+from verified_longform.alignment import align_tracks
 from verified_longform.config import Collection
 from verified_longform.manifest import ALL, OPTIONAL, absent_files, find_row, read_manifest
 from verified_longform.transcripts import Sentence, Word, read_transcript, read_voices, sentences, voice_activity
@@ -42,50 +42,6 @@ def described_sentences(
         else:
             inside.append(Sentence(sentence.text, start, end))
     return inside, counts | {"kept": len(inside)}
-
-
-def collect_movie(
-    movie: str,
-    tracks: tuple[np.ndarray, np.ndarray],
-    rate: int,
-    transcript: list[Sentence],
-    voices: list[tuple[float, float]],
-    split: str,
-    window_seconds: float,
-    most_seconds: float,
-) -> tuple[list[dict], dict]:
-    """Rows of one movie (see `annotations`) and a report on it; a movie whose tracks do not align gives no row.
-
-    tracks: the movie's and the described one, [samples] each, `rate` a second. The last two are those of
-    `align_tracks`.
-    """
-    movie_track, described = tracks
-    duration = len(movie_track) / rate
-    located: Alignment = align_tracks(movie_track, described, rate, window_seconds, most_seconds)
-    report = {
-        "movie": movie,
-        "duration": round(duration, 6),
-        "delay": located.delay,
-        "reason": located.reason,
-        "delays": [None if delay != delay else round(delay, 6) for delay in located.delays],
-        "peaks": [None if peak != peak else round(peak, 6) for peak in located.peaks],
-    }
-    if located.delay is None:
-        return [], report | {"spoken": len(transcript), "dialogue": 0, "outside": 0, "kept": 0}
-    sentences, counts = described_sentences(transcript, located.delay, voices, duration)
-    rows = [
-        {
-            "id": f"{movie}-{number:05d}",
-            "movie": movie,
-            "sentence": sentence.text,
-            "duration": round(duration, 3),
-            "start": round(sentence.start, 3),
-            "end": round(sentence.end, 3),
-            "split": split,
-        }
-        for number, sentence in enumerate(sentences)
-    ]
-    return rows, report | counts
 
 
 log = logging.getLogger("verified")
@@ -145,6 +101,7 @@ def _written(movie: dict, transcribes: bool) -> tuple[list[Word], list[Cue]]:
 
 
 def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> tuple[list[dict], dict]:
+    """Rows of one movie (see `annotations`) and a report on it; a movie whose tracks do not align gives no row."""
     columns = {column for column in OPTIONAL if movie[column]}
     try:
         words, cues = _written(movie, listen is not None)
@@ -158,18 +115,35 @@ def _collect_one(movie: dict, settings: Collection, listen: Listener | None) -> 
             words = [Word(text, start, end, True) for start, end, text in listen(movie["described"])]
         if "subtitles" not in columns:
             cues = [spoken(*segment) for segment in listen(movie["track"])]
-    rows, report = collect_movie(
-        movie["movie"],
-        tracks,
-        settings.rate,
-        sentences(words, settings.pause_seconds),
-        voice_activity(cues),
-        movie["split"],
-        window_seconds=settings.window_seconds,
-        most_seconds=settings.most_seconds,
-    )
-    transcribed = sorted(OPTIONAL.keys() - columns) if listen else []
-    return rows, report | {"subtitles": "subtitles" in columns or listen is not None, "transcribed": transcribed}
+    duration, transcript = len(tracks[0]) / settings.rate, sentences(words, settings.pause_seconds)
+    located = align_tracks(*tracks, settings.rate, settings.window_seconds, settings.most_seconds)
+    kept, counts = list[Sentence](), {"spoken": len(transcript), "dialogue": 0, "outside": 0, "kept": 0}
+    if located.delay is not None:
+        kept, counts = described_sentences(transcript, located.delay, voice_activity(cues), duration)
+    rows = [
+        {
+            "id": f"{movie['movie']}-{number:05d}",
+            "movie": movie["movie"],
+            "sentence": sentence.text,
+            "duration": round(duration, 3),
+            "start": round(sentence.start, 3),
+            "end": round(sentence.end, 3),
+            "split": movie["split"],
+        }
+        for number, sentence in enumerate(kept)
+    ]
+    report = {
+        "movie": movie["movie"],
+        "duration": round(duration, 6),
+        "delay": located.delay,
+        "reason": located.reason,
+        "delays": [None if delay != delay else round(delay, 6) for delay in located.delays],
+        "peaks": [None if peak != peak else round(peak, 6) for peak in located.peaks],
+        **counts,
+        "subtitles": "subtitles" in columns or listen is not None,
+        "transcribed": sorted(OPTIONAL.keys() - columns) if listen else [],
+    }
+    return rows, report
 
 
 def against_truth(rows: list[dict], reports: list[dict], truth: dict) -> dict:
