@@ -8,13 +8,14 @@ with job(snakemake, snakemake.params.threads):
     from verified.config.params import received
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
-    from verified_longform.config import GridSettings, MovieSet
-    from verified_longform.experiment import make_grid, measure_ranker, test_rows, vlg_ranker
+    from verified_longform.config import MovieSet
+    from verified_longform.experiment import measure_ranker, test_rows, vlg_ranker
     from verified_longform.feature_files import LongFeatures
+    from verified_longform.grid import Grid
 
     inputs, params = snakemake.input, snakemake.params
     rows = test_rows(inputs.rows, received(MovieSet, params.movies).test_split)
-    grid = make_grid(received(GridSettings, params.grid))
+    grid = received(Grid, params.grid)
     features = LongFeatures(FeatureFile(inputs.frames), FeatureFile(inputs.tokens))
     metrics = measure_ranker(
         rows,

@@ -7,13 +7,14 @@ with job(snakemake):
     from verified.io.hdf5 import FeatureFile
     from verified.io.jsonl import write_json
     from verified_longform.clip4clip import LABEL, clip_pooling, is_clip4clip
-    from verified_longform.config import GridSettings, MovieSet
-    from verified_longform.experiment import make_grid, measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
+    from verified_longform.config import MovieSet
+    from verified_longform.experiment import measure_ranker, retrieve_clips, test_rows, zero_shot_ranker
     from verified_longform.feature_files import LongFeatures
+    from verified_longform.grid import Grid
 
     inputs, params = snakemake.input, snakemake.params
     rows = test_rows(inputs.rows, received(MovieSet, params.movies).test_split)
-    grid = make_grid(received(GridSettings, params.grid))
+    grid = received(Grid, params.grid)
     features = LongFeatures(FeatureFile(inputs.frames), sentences=FeatureFile(inputs.sentences))
     metrics = measure_ranker(
         rows,

@@ -120,7 +120,7 @@ def test_a_movie_of_one_window_or_less_has_no_proposal_as_published_and_some_whe
 @given(st.integers(0, 2000))
 def test_covering_leaves_less_than_a_clip_and_publishing_less_than_half_a_window_open(frames):
     published, covered = Grid(), Grid(tail="cover")
-    assert covered.uncovered_seconds(frames) < covered.clip_seconds
+    assert covered.uncovered_seconds(frames) < covered.clip_frames / covered.fps
     assert published.uncovered_seconds(frames) <= (12.8 if frames > 128 else frames / 5)
     assert set(map(tuple, published.proposals(frames))) <= set(map(tuple, covered.proposals(frames)))
     if frames:

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from verified.config import Config
 from verified.config.base import Line, Section, check_name
 from verified.config.features import PACKAGED_JOINT
+from verified_longform.grid import Grid
 
 Split = Literal["train", "val", "test"]
 MovieModel = Literal["zero-shot", "vlg-net"]
@@ -121,28 +122,6 @@ class MovieSet(Section):
     """Split that the tables report."""
 
 
-class GridSettings(Section):
-    """The proposals; the defaults are MAD's."""
-
-    fps: float = Field(default=5.0, gt=0)
-    """Frames per second of the features."""
-    window: int = Field(default=128, ge=2)
-    """Frames of a window; windows start every half window."""
-    clips: int = Field(default=64, ge=2)
-    """Clips of a window; a divisor of `window`."""
-    pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
-    """Anchor lengths of each group; the distance of starts doubles from group to group."""
-    tail: Literal["drop", "cover"] = "drop"
-    """drop: the published windows, which leave up to half a window at a movie's end, and short movies, without a
-    proposal; cover: one more window at the end."""
-
-    @model_validator(mode="after")
-    def whole_clips(self) -> "GridSettings":
-        if self.window % self.clips or (self.window // 2) % (self.window // self.clips):
-            raise ValueError("window must be an even multiple of clips' length: half a window holds whole clips")
-        return self
-
-
 class VlgNet(Section):
     """VLG-Net; the defaults are MAD's."""
 
@@ -219,7 +198,7 @@ class Longform(Section):
     """GPUs of one encoding job."""
     encoder_threads: int = Field(default=1, ge=1)
     """Compute threads of an encoding job."""
-    grid: GridSettings = GridSettings()
+    grid: Grid = Grid()
     nms_threshold: float = Field(default=0.3, gt=0, le=1)
     """IoU above which a lower-ranked proposal is suppressed."""
     iou_cmp: Literal["published", "gt", "ge"] = "published"

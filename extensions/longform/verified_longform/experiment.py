@@ -13,7 +13,7 @@ from verified.io.hdf5 import FeatureFile, Room
 from verified.io.jsonl import read_jsonl
 from verified.runtime.seeds import generator
 from verified_longform.annotations import check_rows, read_mad
-from verified_longform.config import GridSettings, MadSource, MovieSet, VlgNet
+from verified_longform.config import MadSource, MovieSet, VlgNet
 from verified_longform.feature_files import LongFeatures, frame_counts
 from verified_longform.grid import Grid
 from verified_longform.ranking import Ranker, baselines, cut_movies, measure_recall, rank_rows
@@ -70,11 +70,6 @@ def test_rows(path: str | Path, split: str) -> list[dict]:
         remedy = "set test_split of this data set, or see the table longform-annotations for movies that were left out"
         raise InputError(f"no annotation in split {split}", file=path, remedy=remedy)
     return rows
-
-
-def make_grid(settings: GridSettings) -> Grid:
-    """The proposals that the section `longform.grid` describes."""
-    return Grid(**settings.model_dump())
 
 
 def measure_baselines(
@@ -201,7 +196,7 @@ def train_vlg_net(
             asdict(size),
             settings.model_dump(exclude={"search_batch", "threads", "gpu"}),
             seed,
-            asdict(grid),
+            grid.model_dump(),
             dict(mixture),
         ],
         inputs,

@@ -5,47 +5,51 @@ every short span, and longer spans at coarser and coarser positions. Windows sta
 """
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
+from pydantic import Field, model_validator
 
-Tail = Literal["drop", "cover"]
+from verified.config.base import Section
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Rates and sizes; the defaults are MAD's.
+class Grid(Section):
+    """The proposals; the defaults are MAD's."""
 
-    fps: frames per second. window: frames of a window. clips: clips of a window; a divisor of `window`. pooling_counts:
-    anchor lengths of each group; the distance of starts doubles from group to group. tail: ``drop`` is published:
-    windows start at 0, W/2, W, … strictly below n − W for a movie of n frames, so that up to W/2 frames at the end, and
-    every movie of at most W frames, have no proposal. ``cover`` adds one window at the end, and one for a short movie
-    whose anchors end within it.
-    """
-
-    fps: float = 5.0
-    window: int = 128
-    clips: int = 64
+    fps: float = Field(default=5.0, gt=0)
+    """Frames per second of the features."""
+    window: int = Field(default=128, ge=2)
+    """Frames of a window; windows start every half window."""
+    clips: int = Field(default=64, ge=2)
+    """Clips of a window; a divisor of `window`."""
     pooling_counts: tuple[int, ...] = (5, 8, 8, 8)
-    tail: Tail = "drop"
+    """Anchor lengths of each group; the distance of starts doubles from group to group."""
+    tail: Literal["drop", "cover"] = "drop"
+    """drop: the published windows, which leave up to half a window at a movie's end, and short movies, without a
+    proposal; cover: one more window at the end."""
+
+    @model_validator(mode="after")
+    def whole_clips(self) -> "Grid":
+        if self.window % self.clips or (self.window // 2) % (self.window // self.clips):
+            raise ValueError("window must be an even multiple of clips' length: half a window holds whole clips")
+        return self
 
     @property
     def clip_frames(self) -> int:
         """Frames of a clip."""
         return self.window // self.clips
 
-    @property
-    def clip_seconds(self) -> float:
-        return self.clip_frames / self.fps
-
     @cached_property
-    def anchors(self) -> np.ndarray:
+    def anchors(self) -> "np.ndarray":
         """Spans of a window in clips, int64 [anchors, 2] as [first, end), ordered by their first clip, then their end.
 
         626 of them for MAD's 64 clips.
         """
+        import numpy as np  # which a reader of the configuration alone does not wait for
+
         mask = np.eye(self.clips, dtype=bool)
         offset = 0
         for group, count in enumerate(self.pooling_counts):
@@ -57,8 +61,10 @@ class Grid:
         first, last = np.nonzero(mask)
         return np.stack([first, last + 1], axis=1)
 
-    def starts(self, frames: int) -> np.ndarray:
+    def starts(self, frames: int) -> "np.ndarray":
         """First frames [windows] of the windows of a movie of `frames`, ascending; each is a multiple of the clip."""
+        import numpy as np
+
         starts = np.arange(0, max(0, frames - self.window), self.window // 2)
         if self.tail == "cover":
             last = max(0, frames - self.window) // self.clip_frames * self.clip_frames
@@ -66,7 +72,7 @@ class Grid:
                 starts = np.append(starts, last)
         return starts
 
-    def proposals(self, frames: int) -> np.ndarray:
+    def proposals(self, frames: int) -> "np.ndarray":
         """Every anchor of every window, in clips of the movie, int64 [windows · anchors, 2]; overlaps repeat.
 
         In a movie shorter than its one covering window, anchors that end beyond the movie are omitted.
@@ -76,7 +82,7 @@ class Grid:
             spans = spans[spans[:, 1] * self.clip_frames <= frames]
         return spans
 
-    def seconds(self, spans: np.ndarray) -> np.ndarray:
+    def seconds(self, spans: "np.ndarray") -> "np.ndarray":
         """Spans in clips [..., 2] as seconds, float64."""
         return spans * self.clip_frames / self.fps
 
@@ -89,8 +95,3 @@ class Grid:
         starts = self.starts(frames)
         covered = min(frames, int(starts[-1]) + self.window) if len(starts) else 0
         return (frames - covered) / self.fps
-
-
-def distinct(spans: np.ndarray) -> np.ndarray:
-    """Spans [P, 2] without repetitions, ordered by start, then end. Repetitions score equally and NMS removes them."""
-    return np.unique(spans, axis=0) if len(spans) else spans

@@ -5,7 +5,6 @@ first block behind its first convolution fill the one block that VLG-Net passes 
 itself serves as well.
 """
 
-import json
 import logging
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +23,7 @@ WINDOW = ("fps", "window", "clips", "pooling_counts")
 
 def save(path: str | Path, model: VLGNet, grid: Grid, facts: dict) -> None:
     """Write the weights and a JSON header; `facts` name the training data."""
-    checkpoint.save(path, FORM, model.state_dict(), {"size": asdict(model.size), "grid": asdict(grid), **facts})
+    checkpoint.save(path, FORM, model.state_dict(), {"size": asdict(model.size), "grid": grid.model_dump(), **facts})
 
 
 def load(path: str | Path, grid: Grid) -> VLGNet:
@@ -33,7 +32,7 @@ def load(path: str | Path, grid: Grid) -> VLGNet:
     Raises InputError for any other file, and a checkpoint trained for other windows than `grid`.
     """
     tensors, header = checkpoint.load(path, FORM)
-    expected = json.loads(json.dumps(asdict(grid)))
+    expected = grid.model_dump(mode="json")
     try:
         trained_for, size = header["grid"], VLGSettings(**header["size"])
         other = next((key for key in WINDOW if trained_for[key] != expected[key]), None)
