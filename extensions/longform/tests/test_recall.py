@@ -5,7 +5,7 @@ import pytest
 
 from verified_longform.experiment import retrieve_clips
 from verified_longform.ranking import measure_recall
-from verified_longform.recall import first_hits, recall, recall_over_movies
+from verified_longform.recall import first_hits, recall_over_movies
 
 LATE = [[1000.0 + rank, 1001.0 + rank] for rank in range(100)] + [[0.0, 10.0]]
 
@@ -21,13 +21,13 @@ LATE = [[1000.0 + rank, 1001.0 + rank] for rank in range(100)] + [[0.0, 10.0]]
 def test_a_tie_counts_by_the_chosen_comparison(spans, moment, gt, ge):
     for comparison, ranks in (("gt", gt), ("ge", ge)):
         assert first_hits([np.array(spans)], np.array([moment]), comparison).tolist() == [ranks]
-    assert recall(first_hits([np.array(LATE)], np.array([[0.0, 10.0]])))[-1].tolist() == [0, 0, 0], "behind rank 100"
+    ranks = first_hits([np.array(LATE)], np.array([[0.0, 10.0]]))
+    assert recall_over_movies(ranks, ["m"])["recall"][-1] == [0, 0, 0], "behind rank 100"
 
 
 def test_a_query_without_predictions_is_a_miss():
     ranks = first_hits([np.zeros((0, 2)), np.array([[0.0, 1.0]])], np.array([[0, 1], [0, 1]]))
-    assert recall(ranks)[0].tolist() == [0.5, 0.5, 0.5]
-    assert np.isnan(recall(ranks[:0])).all()
+    assert recall_over_movies(ranks, ["m", "m"])["recall"][0] == [50, 50, 50]
 
 
 def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
@@ -36,7 +36,7 @@ def test_intervals_hold_the_mean_and_grow_when_queries_share_movies():
     easy = np.repeat(random.random(10) < 0.5, 40)  # a movie is easy as a whole, or hard
     ranks = np.where(easy, 1, np.inf)[:, None].repeat(3, axis=1)
     by_movie, alone = recall_over_movies(ranks, movies), recall_over_movies(ranks, np.arange(400))
-    assert by_movie["recall"] == alone["recall"] == (100 * recall(ranks)).tolist()
+    assert by_movie["recall"] == alone["recall"] == [[100 * easy.mean()] * 3] * 5
     assert by_movie["low"][0][0] < by_movie["recall"][0][0] < by_movie["high"][0][0]
     widths = [found["high"][0][0] - found["low"][0][0] for found in (by_movie, alone)]
     assert widths[0] > 2 * widths[1]

@@ -27,13 +27,6 @@ def first_hits(predictions: Sequence[np.ndarray], moments: np.ndarray, iou_cmp: 
     return ranks
 
 
-def recall(ranks: np.ndarray, ks: Sequence[int] = KS) -> np.ndarray:
-    """Fractions [ks, ious] of queries whose first hit is among the best K; NaN without queries."""
-    if not len(ranks):
-        return np.full((len(ks), ranks.shape[1]), np.nan)
-    return np.stack([(ranks <= k).mean(axis=0) for k in ks])
-
-
 def mean_over_movies(values: np.ndarray, movies: Sequence) -> dict[str, list]:
     """Means of `values` [queries, ...] within 0 and 1, in percent: ``recall``, and 95 % intervals ``low``, ``high``
     over movies, drawn with all of their queries; ``intra_class``: the correlation of queries of a movie, [...].
