@@ -28,11 +28,6 @@ class MovieSourceSection(Section):
     """Whether the MAD paper's figures may be shown next to ours, if its title is one of the paper's data sets."""
 
     @property
-    def annotation_files(self) -> list[str]:
-        """Files of its annotations in MAD's form; empty for rows of another form."""
-        return []
-
-    @property
     def features_supplied(self) -> bool:
         """Whether every feature is supplied and none computed."""
         return False
@@ -58,10 +53,6 @@ class MadSource(MovieSourceSection):
     @property
     def features_supplied(self) -> bool:
         return None not in (self.frames, self.tokens, self.sentences)
-
-    @property
-    def annotation_files(self) -> list[str]:
-        return list(self.annotations.values())
 
     @model_validator(mode="after")
     def computable(self) -> "MadSource":

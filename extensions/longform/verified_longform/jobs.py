@@ -53,9 +53,9 @@ def annotation_inputs(settings: Config, wildcards) -> dict[str, str | list[str]]
     """The files behind rows of ``wildcards.movies``, by their content, and supplied features."""
     source = settings.section(Longform).datasets[wildcards.movies].source
     movies_folder = f"{folder(settings)}/{wildcards.movies}"
-    if source.annotation_files:
+    if isinstance(source, MadSource):
         features = {kind: getattr(source, kind) for kind in KINDS if getattr(source, kind)}
-        return {"annotations": source.annotation_files, **features}
+        return {"annotations": [*source.annotations.values()], **features}
     extra = {"rendered": f"{movies_folder}/source"} if source.rendered else {}
     return {"collected": f"{movies_folder}/collected", **extra}
 
