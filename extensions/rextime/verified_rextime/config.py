@@ -235,30 +235,19 @@ class Rextime(Section):
         return self
 
     @model_validator(mode="after")
-    def features_for_published_weights(self):
+    def check_models(self):
         for name, grounder in self.published.items():
             if grounder.video is None and not any(source.dataset for source in self.sources.values()):
                 raise ValueError(f"published.{name}: no source is a data set; name a feature file in its `video`")
-        return self
-
-    @model_validator(mode="after")
-    def questions_to_learn_from(self):
-        taught = any(source.dataset and source.split == "train" for source in self.sources.values())
-        if "fine_tuned_retrieval" in self.models and not ("retrieval" in self.models and taught):
+        taught = [source for source in self.sources.values() if source.split == "train"]
+        on_data_sets = any(source.dataset for source in taught)
+        if "fine_tuned_retrieval" in self.models and not ("retrieval" in self.models and on_data_sets):
             raise ValueError("models: fine_tuned_retrieval needs `retrieval` and a source {dataset: …, split: train}")
-        return self
-
-    @model_validator(mode="after")
-    def videos_to_learn_from(self):
-        taught = any(source.has_videos and source.split == "train" for source in self.sources.values())
-        if "fine_tuned_video_lmm" in self.models and not ("video_lmm" in self.models and taught):
+        on_videos = any(source.has_videos for source in taught)
+        if "fine_tuned_video_lmm" in self.models and not ("video_lmm" in self.models and on_videos):
             raise ValueError(
                 "models: fine_tuned_video_lmm needs `video_lmm` and a source with videos {split: train, …}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def check_models(self):
         watched = [name for name, entry in self.released.items() if entry.videos]
         if self.released and not self.sources and "video_lmm" in self.models and not watched:
             raise ValueError("models: video_lmm has no questions; name the folder of videos in released.NAME.videos")
