@@ -9,7 +9,7 @@ from verified.__main__ import main
 from verified.benchmark.vcmr.results import write_per_query
 from verified.config.model import Statistics
 from verified.io.fig import write_fig
-from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
+from verified_lab.caption_comparison import compare_retrieval, compare_texts, comparison_table, read_release, shared
 
 COUNT = 24
 
@@ -37,11 +37,11 @@ def test_moments_are_found_by_what_they_are_and_measured_on_both(tmp_path):
     differing = run(tmp_path / "first", lambda n: f"a man in red walks {'left' if n % 2 else 'right'} {n}", gain=0.5)
     moved = run(tmp_path / "second", lambda n: "a woman walks", shift=100, gain=0.25)
     first, second = map(read_release, (differing, moved))
-    moments, compared = shared(first, second), Compared()
+    moments = shared(first, second)
     assert len(moments.first) == COUNT and moments.second[0]["desc_id"] == 101 and moments.left_out == 0
-    compare_texts(moments, lambda texts: np.eye(COUNT + 1)[list(map(texts.index, texts))], Statistics(), compared)
-    compare_retrieval(first, second, moments, compared)
-    table = compared.table(("first", "second"), moments.left_out)
+    texts = compare_texts(moments, lambda texts: np.eye(COUNT + 1)[list(map(texts.index, texts))], Statistics())
+    compared = [*texts, *compare_retrieval(first, second, moments)]
+    table = comparison_table(compared, ("first", "second"), moments.left_out)
     rows = {row[0]: row for row in table.rows}
     assert rows["words"][2:4] == (7, 3) and rows["words"][6:] == (COUNT, 0)
     assert rows["many-to-many %"][2:4] == (0, 100)

@@ -1,7 +1,7 @@
 """Compare two runs of the chain on the same moments, by their captions and by retrieval."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -44,35 +44,27 @@ class Shared:
     """Moments that one of the releases lacks."""
 
 
-@dataclass
-class Compared:
-    """Collects the rows of a comparison's table."""
+def comparison_table(rows: Sequence[tuple[Value, ...]], names: tuple[str, str], left_out: int) -> Table:
+    """Table `captions-compared`."""
+    header = ("Measure", "n", *names, f"{names[0]} minus {names[1]}", "p", "Higher", "Lower")
+    notes = (NOTE, f"{left_out} moments that one of the two lacks are left out.")
+    return Table("captions-compared", "captions of two runs side by side", header, rows, notes, DIGITS)
 
-    rows: list[tuple[Value, ...]] = field(default_factory=list)
 
-    def add(
-        self,
-        measure: str,
-        first: np.ndarray,
-        second: np.ndarray,
-        videos: Sequence[str] | np.ndarray,
-        bounds: tuple[float, float],
-        trained: bool = False,
-    ) -> None:
-        """Add a measure of both within `bounds`, values [n], or [trainings, n] if `trained`."""
-        least, top = bounds
-        x, y = (values if values.ndim == 2 else values[None] for values in (first, second))
-        test = compare_paired(x - least, y - least, videos, top - least, (trained, trained))
-        gap = test.value if np.isnan(test.low) else Estimate(test.value, test.low, test.high, test.trainings)
-        p = p_or_why(test.p)
-        means = test.first + least, test.second + least
-        self.rows.append((measure, x.shape[1], *means, gap, p, test.wins, test.losses))
-
-    def table(self, names: tuple[str, str], left_out: int) -> Table:
-        """Table `captions-compared`."""
-        header = ("Measure", "n", *names, f"{names[0]} minus {names[1]}", "p", "Higher", "Lower")
-        notes = (NOTE, f"{left_out} moments that one of the two lacks are left out.")
-        return Table("captions-compared", "captions of two runs side by side", header, self.rows, notes, DIGITS)
+def _row(
+    measure: str,
+    first: np.ndarray,
+    second: np.ndarray,
+    videos: Sequence[str] | np.ndarray,
+    bounds: tuple[float, float],
+    trained: bool = False,
+) -> tuple[Value, ...]:
+    """The row of a measure of both within `bounds`, values [n], or [trainings, n] if `trained`."""
+    least, top = bounds
+    x, y = (values if values.ndim == 2 else values[None] for values in (first, second))
+    test = compare_paired(x - least, y - least, videos, top - least, (trained, trained))
+    gap = test.value if np.isnan(test.low) else Estimate(test.value, test.low, test.high, test.trainings)
+    return measure, x.shape[1], test.first + least, test.second + least, gap, p_or_why(test.p), test.wins, test.losses
 
 
 def read_release(path: Path, splits: Sequence[str] = ()) -> Release:
@@ -112,17 +104,17 @@ def shared(first: Release, second: Release) -> Shared:
 
 
 def compare_texts(
-    moments: Shared, encode: Callable[[list[str]], np.ndarray], settings: Statistics, compared: Compared
-) -> None:
+    moments: Shared, encode: Callable[[list[str]], np.ndarray], settings: Statistics
+) -> Iterator[tuple[Value, ...]]:
     """Compare words, and captions that cannot distinguish moments. `encode`: vectors [texts, dim] of captions."""
     sides = [[row["fig_desc"] for row in rows] for rows in (moments.first, moments.second)]
     x, y = (np.array([float(len(caption.split())) for caption in captions]) for captions in sides)
-    compared.add("words", x, y, moments.videos, (0.0, max(1.0, x.max(), y.max())))
+    yield _row("words", x, y, moments.videos, (0.0, max(1.0, x.max(), y.max())))
     x, y = (100.0 * (dbscan(encode(captions), settings.distance, settings.min_samples) >= 0) for captions in sides)
-    compared.add("many-to-many %", x, y, moments.videos, (0.0, 100.0))
+    yield _row("many-to-many %", x, y, moments.videos, (0.0, 100.0))
 
 
-def compare_retrieval(first: Release, second: Release, moments: Shared, compared: Compared) -> None:
+def compare_retrieval(first: Release, second: Release, moments: Shared) -> Iterator[tuple[Value, ...]]:
     """Compare the recall of each model that both runs trained on their captions, and its gain over training on coarse
     ones."""
     models = sorted(_models(first) & _models(second))
@@ -142,13 +134,13 @@ def compare_retrieval(first: Release, second: Release, moments: Shared, compared
                 continue
             title = f"{TITLES.get(model, model)} {name.replace('/', ' ', 1)}"
             x, y = (100 * run.values[name][:, rows] for run, rows in zip((fine[0], fine[1]), at))
-            compared.add(title, x, y, videos, (0, 100), trained=True)
+            yield _row(title, x, y, videos, (0, 100), trained=True)
             if coarse[0] is not None and coarse[1] is not None:
                 gains = [
                     _gain(trained, 100 * run.values[name][:, rows], first.root == second.root)
                     for trained, run, rows in zip((x, y), (coarse[0], coarse[1]), at)
                 ]
-                compared.add(f"{title}, gain over coarse", gains[0], gains[1], videos, (-100, 100), trained=True)
+                yield _row(f"{title}, gain over coarse", gains[0], gains[1], videos, (-100, 100), trained=True)
 
 
 def _gain(fine: np.ndarray, coarse: np.ndarray, same: bool) -> np.ndarray:

@@ -115,7 +115,7 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     from verified.config.model import Statistics
     from verified.nn.sentences import encode
     from verified.tables.write import write_simple
-    from verified_lab.caption_comparison import Compared, compare_retrieval, compare_texts, read_release, shared
+    from verified_lab.caption_comparison import compare_retrieval, compare_texts, comparison_table, read_release, shared
 
     paths = arguments.first, arguments.second
     first_name, second_name = arguments.names or map(str, paths)
@@ -123,10 +123,9 @@ def compare_captions(arguments: argparse.Namespace) -> None:
     if first_name == second_name:
         raise InputError("both have one name", remedy="give other --names")
     first, second = (read_release(path, arguments.split) for path in paths)
-    moments, compared = shared(first, second), Compared()
-    compare_texts(moments, encode, Statistics(), compared)
-    compare_retrieval(first, second, moments, compared)
-    table = compared.table(names, moments.left_out)
+    moments = shared(first, second)
+    rows = [*compare_texts(moments, encode, Statistics()), *compare_retrieval(first, second, moments)]
+    table = comparison_table(rows, names, moments.left_out)
     write_simple(arguments.output, table, [f"{name}: {path}" for name, path in zip(names, paths)])
     print((arguments.output / f"{table.key}.md").read_text(encoding="utf-8"), end="")
 
