@@ -174,12 +174,7 @@ def _is_false(judged: Mapping) -> bool:
 
 
 def _captions(check: str, rows: Iterable[Mapping], holds: Callable[[Mapping], bool]) -> dict:
-    tallies: dict[int, list[int]] = {}
-    for judged in rows:
-        tally = tallies.setdefault(judged["desc_id"], [0, 0])
-        tally[0] += holds(judged)
-        tally[1] += 1
-    return ratio_row(check, np.array(list(tallies.values())), "captions")
+    return ratio_row(check, _counts((judged, [not holds(judged)]) for judged in rows), "captions")
 
 
 def _drift(first: Sequence[Mapping], last: Sequence[Mapping]) -> dict:
