@@ -8,7 +8,7 @@ on. NUMBER is the caption's id. The same rows give the same bytes.
 import io
 import json
 import tarfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,9 +35,6 @@ SHARDS_TEXT = (
 )
 WITH_MEDIA = ", `mp4` (the clip of the moment) and its keyframes, `keyframe-0.jpg` and so on"
 
-Media = Callable[[list[dict]], Mapping[int, dict[str, bytes]]]
-"""Rows of one shard → for each caption_id its files by ending."""
-
 
 def write_csv(folder: Path, collection: Collection) -> None:
     """SPLIT.csv of every split; floats are written so that reading them gives the same number."""
@@ -62,34 +59,27 @@ def write_webdataset(
     from verified.keyframes.archive import KeyframeTar
 
     with KeyframeTar(*keyframes) as stills:
-        media = media_of(read_jsonl(videos[0]), stills, clip_side) if videos else lambda rows: {}
+        known = read_jsonl(videos[0]) if videos else []
         for split, rows in collection.splits.items():
             for number, first in enumerate(range(0, len(rows), shard_captions)):
                 shard_rows = rows[first : first + shard_captions]
-                files = media(shard_rows)
+                files = media_of(shard_rows, known, stills, clip_side) if videos else {}
                 with atomic_path(folder / f"{split}-{number:06d}.tar") as temporary:
                     _write_tar(temporary, shard_rows, files)
     write_cards(folder, "webdataset", SHARDS_TEXT.format(media=WITH_MEDIA if videos else ""), collection)
 
 
-def media_of(videos: list[dict], keyframes: "KeyframeTar", side: int) -> Media:
-    """A function that cuts the clips of some rows (each video decoded once) and reads their keyframes."""
+def media_of(rows: list[dict], videos: list[dict], keyframes: "KeyframeTar", side: int) -> dict[int, dict[str, bytes]]:
+    """For each caption_id its files by ending: the clip, each video decoded once, and the keyframes."""
     from verified.io.video.cut import clips_of
 
-    def files(rows: list[dict]) -> dict[int, dict[str, bytes]]:
-        spans = ((row["caption_id"], row["video"], row["start"], row["end"]) for row in rows)
-        clips = clips_of(spans, videos, side)
-        media = {}
-        for row in rows:
-            media[row["caption_id"]] = {"mp4": clips[row["caption_id"]]} | {
-                f"keyframe-{number}.jpg": keyframes.image(keyframe["file"])
-                for number, keyframe in enumerate(
-                    keyframes.keyframes(row["desc_id"]) if row["desc_id"] in keyframes.rows else ()  # else people's
-                )
-            }
-        return media
-
-    return files
+    spans = ((row["caption_id"], row["video"], row["start"], row["end"]) for row in rows)
+    clips, media = clips_of(spans, videos, side), {}
+    for row in rows:
+        seen = keyframes.keyframes(row["desc_id"]) if row["desc_id"] in keyframes.rows else ()  # else people's
+        stills = {f"keyframe-{number}.jpg": keyframes.image(one["file"]) for number, one in enumerate(seen)}
+        media[row["caption_id"]] = {"mp4": clips[row["caption_id"]]} | stills
+    return media
 
 
 def _media_inputs(settings: Config, dataset: str) -> dict[str, list[str]]:
