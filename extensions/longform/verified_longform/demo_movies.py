@@ -104,7 +104,7 @@ def _describe_movie(events: list[dict], seconds: int, other_cut: bool, seed: int
     write_wave(paths[1], described, TRACK_RATE)
     write_text(paths[2], json.dumps({"segments": segments}) + "\n")
     cues = (
-        srt.Subtitle(None, *(timedelta(milliseconds=round(1000 * time)) for time in (start, end)), text)
+        srt.Subtitle(None, timedelta(milliseconds=round(1000 * start)), timedelta(milliseconds=round(1000 * end)), text)
         for start, end, text in subtitles or [(0.0, 0.1, SOUNDS[0])]
     )
     write_text(paths[3], srt.compose(cues))
