@@ -5,7 +5,7 @@ same draws.
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ class Rated:
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """(better [pairs], worse [pairs]): places of captions of one clip that people grade differently in the mean."""
-        mean = mean_grades(self.grades)
+        mean = _mean(self.grades)
         of_clip: dict[object, list[int]] = {}
         for place in np.flatnonzero(~np.isnan(mean)).tolist():
             of_clip.setdefault(self.clips[place], []).append(place)
@@ -49,12 +49,6 @@ class Rated:
         return better, worse
 
 
-def mean_grades(grades: np.ndarray) -> np.ndarray:
-    """[n] mean over people of `grades` [people, n]; NaN without a grade."""
-    mask = ~np.isnan(grades)
-    return np.where(mask.any(axis=0), np.where(mask, grades, 0).sum(axis=0) / np.maximum(mask.sum(axis=0), 1), np.nan)
-
-
 def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarray], weights: np.ndarray) -> np.ndarray:
     """`MEASURES` of `scores` [n], each caption counted `weights` [n] times; NaN if undefined."""
     correlations = [_correlations(scores, grades, weights) for grades in rated.grades]
@@ -64,7 +58,7 @@ def measure(scores: np.ndarray, rated: Rated, pairs: tuple[np.ndarray, np.ndarra
     hits = (scores[better] > scores[worse]) + (scores[better] == scores[worse]) / 2
     trials = weights[better].sum()
     accuracy = (weights[better] * hits).sum() / trials if trials else np.nan
-    return np.array([*_means(correlations), area, accuracy])
+    return np.array([*_mean(np.array(correlations).reshape(-1, 2)), area, accuracy])
 
 
 def _correlations(scores: np.ndarray, grades: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
@@ -88,10 +82,11 @@ def mean_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (np.cumsum(counts) - (counts - 1) / 2)[group]
 
 
-def _means(rows: Iterable[tuple[float, float]]) -> np.ndarray:
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over people of `values` [people, …]; NaN without a number."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # all grades of each person are equal
-        return np.nanmean(np.array([*rows]).reshape(-1, 2), axis=0)
+        warnings.simplefilter("ignore", RuntimeWarning)  # nobody graded it, or all grades of each person are equal
+        return np.nanmean(values, axis=0)
 
 
 def compare_metrics(
