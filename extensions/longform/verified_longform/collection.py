@@ -4,8 +4,8 @@ As of section 3.1 of the MAD paper.
 """
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -47,13 +47,9 @@ def described_sentences(
 log = logging.getLogger("verified")
 
 
-class Listener(Protocol):
-    """Transcribes a file: (start, end, text) in seconds, ascending.
-
-    Raises InputError if a part of it has no answer: the movie then remains to be collected, and is not excluded.
-    """
-
-    def __call__(self, path: Path) -> list[tuple[float, float, str]]: ...
+Listener = Callable[[Path], list[tuple[float, float, str]]]
+"""Transcribes a file: (start, end, text) in seconds, ascending. Raises InputError if a part of it has no answer: the
+movie then remains to be collected, and is not excluded."""
 
 
 def collect_part(manifest: Path, part: str, settings: Collection, listen: Listener | None = None) -> dict:
