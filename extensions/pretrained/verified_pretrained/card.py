@@ -1,7 +1,6 @@
 """The card of the shipped weights: training settings, accuracies, digests and the data excluded from training."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from verified.evaluator.score import moment_readings
 from verified.io.files import file_digest
 from verified.io.jsonl import read_json, read_jsonl, write_json
 from verified.runtime.progress import Progress
-from verified_pretrained.evaluator import SyntheticItem, synthetic_item
+from verified_pretrained.evaluator import synthetic_item
 
 EVENTS = 200
 """Unseen events that grade an evaluator."""
@@ -28,17 +27,13 @@ NEVER_SEEN = (
 )
 
 
-def unseen_items(seed: int, count: int, frames: int, size: int) -> Iterator[SyntheticItem]:
-    """`count` events of the separate synthetic corpus that no pre-training saw."""
-    return (synthetic_item(seed, UNSEEN + number, frames, size, PERTURBED) for number in range(count))
-
-
 def grade(model: NoiseEvaluator, seed: int, count: int) -> dict[str, dict[str, float]]:
     """AUROC by kind of corruption and reading, true captions of unseen events against corrupted ones."""
     model.eval()
     scores: dict[str, dict[str, list[float]]] = {kind: defaultdict(list) for kind in ("static", "dynamic")}
     progress = Progress("unseen events", count, "events")
-    for item in unseen_items(seed, count, model.size.frames, model.size.image_size):
+    for number in range(count):
+        item = synthetic_item(seed, UNSEEN + number, model.size.frames, model.size.image_size, PERTURBED)
         captions = [item.caption, *item.static, *item.dynamic]
         readings, _ = moment_readings(model, torch.from_numpy(item.frames), captions)
         for name in READINGS:

@@ -200,7 +200,7 @@ def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None 
     torch.manual_seed(derive_seed(plan.seed, "evaluator weights"))
     model = NoiseEvaluator(size)
     initialise(model)
-    look(model, plan.backbone)
+    model.vision.stem.get_submodule("network").load_state_dict(load_tensors(Path(plan.backbone) / "model.safetensors"))
     steps = max(1, plan.clips // plan.batch)
     step = PretrainingStep(model, round(ALONE * steps))
 
@@ -210,12 +210,6 @@ def pretrain(size: Architecture, plan: Pretraining, state: TrainingState | None 
     warmup = max(1, steps // 20)
     schedule = Schedule(steps, warmup, plan.learning_rate, plan.seed, every=50, beta2=0.98, largest_gradient=5.0)
     return step, train(step, batch_of, schedule, LABEL, torch.device("cpu"), state)
-
-
-def look(model: NoiseEvaluator, folder: str) -> None:
-    """Give the stem's image network the weights of `folder`."""
-    weights = load_tensors(Path(folder) / "model.safetensors")
-    model.vision.stem.get_submodule("network").load_state_dict(weights)
 
 
 def initialise(model: NoiseEvaluator) -> None:
