@@ -201,7 +201,9 @@ def explain(error: Exception, model: Wanted) -> Exception:
     """An InputError for errors of hub, network or disk; any other exception is returned unchanged."""
     from huggingface_hub import errors
 
-    refusals = (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError)
+    if isinstance(error, errors.HFValidationError):
+        return InputError(f"{model.name!r} is neither a model's name on the hub nor a folder on this machine")
+    refusals = (errors.RepositoryNotFoundError, errors.RevisionNotFoundError)
     unreachable = errors.HTTPError  # pyright: ignore[reportPrivateImportUsage]  (of whichever HTTP client the hub uses)
     if isinstance(error, refusals):
         cause = error
