@@ -25,6 +25,7 @@ from verified.lmm.tasks import Task
 from verified.runtime.project import EXTENSIONS, WORKFLOW, check_installed, locate
 
 KINDS = ("quoted", "number", "lines")
+MARK = re.compile(r"(?m)^[^\S\n]*\[(printed|structured|end)\][^\S\n]*(?:\n|\Z)")
 PIECE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
 
 
@@ -47,21 +48,15 @@ class Prompt:
             raise ValueError(f"the prompt of {self.task} has no structured variant")
         if slots.keys() != self.kinds.keys():
             raise ValueError(f"{self.task} needs the slots {sorted(self.kinds)}, got {sorted(slots)}")
-        template, names = _template(text, ending)
-        kinds = self.kinds
-        return template % tuple([quote(slots[name]) if kinds[name] == "quoted" else slots[name] for name in names])
+        values = {name: quote(slots[name]) if kind == "quoted" else slots[name] for name, kind in self.kinds.items()}
+        return _template(text, ending) % values
 
 
 @cache
-def _template(text: str, ending: str) -> tuple[str, tuple[str, ...]]:
-    """A prompt's text and ending for Python's `%`, and the names of its slots in the order in which they come."""
-    matches = [*PIECE.finditer(text)]
-    ends = [0, *(match.end() for match in matches)]
-    literal = [text[end : match.start()].replace("%", "%%") for end, match in zip(ends, matches)]
-    slots = ["%s" if match[1] else match[0][0] for match in matches]
-    template = "".join(part for pair in zip(literal, slots) for part in pair)
-    template += (text[ends[-1] :] + ending).replace("%", "%%")
-    return template, tuple(match[1] for match in matches if match[1])
+def _template(text: str, ending: str) -> str:
+    """A prompt's text and ending for Python's `%`, which takes half the time of `str.format`."""
+    slots = PIECE.sub(lambda piece: f"%({piece[1]})s" if piece[1] else piece[0][0], text.replace("%", "%%"))
+    return slots + ending.replace("%", "%%")
 
 
 @lru_cache(maxsize=4096)  # the prompts of all tasks hold the same captions
@@ -122,24 +117,17 @@ def read_prompt(path: str | os.PathLike, task: Task) -> Prompt:
 
 def _variants(text: str, path: Path) -> tuple[str, str | None]:
     """The text for the printed formats, and for structured answers; None if the file has one text for both."""
-    lines: dict[str, list[str]] = {"printed": [], "structured": []}
-    inside, marked = "", False
-    for line in text.split("\n"):
-        if (mark := re.fullmatch(r"\[(printed|structured|end)\]", line.strip())) is None:
-            for name in (inside,) if inside else lines:
-                lines[name].append(line)
-            continue
-        expected = {"": "printed", "printed": "structured", "structured": "end"}[inside]
-        if mark[1] != expected:
-            raise InputError(
-                f"a line [{mark[1]}] where [{expected}] has to come first",
-                file=path,
-                remedy="the lines [printed], [structured] and [end] come in this order, each alone on its line",
-            )
-        inside, marked = "" if mark[1] == "end" else mark[1], True
-    if inside:
-        raise InputError(f"[{inside}] is opened and not closed by [end]", file=path)
-    return "\n".join(lines["printed"]).strip(), "\n".join(lines["structured"]).strip() if marked else None
+    pieces = MARK.split(text)
+    texts, marks = list(enumerate(pieces[::2])), pieces[1::2]
+    if marks != ["printed", "structured", "end"] * (len(marks) // 3):
+        raise InputError(
+            f"its lines {', '.join(f'[{mark}]' for mark in marks)} are not in their order",
+            file=path,
+            remedy="the lines [printed], [structured] and [end] come in this order, each alone on its line",
+        )
+    printed = "".join(part for number, part in texts if number % 3 != 2).strip()
+    structured = "".join(part for number, part in texts if number % 3 != 1).strip()
+    return printed, structured if marks else None
 
 
 def check_structured(prompt: Prompt, folder: str | os.PathLike) -> None:
