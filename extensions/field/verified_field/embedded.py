@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from verified.captions.clips import span_calls
+from verified.captions.clips import Clips, uniform
 from verified.config.datasets import Spans
 from verified.config.generation import EmbedSettings
 from verified.lmm.client import Call
@@ -35,11 +35,7 @@ def piece_calls(videos: Mapping[str, dict], settings: EmbedSettings, session: Se
     ]
     frames = settings.clip_frames if settings.shows == "clips" else 1
     form = settings.video_input if frames > 1 else "stills"
-    calls = span_calls(
-        spans,
-        videos,
-        frames,
-        settings.frame_side,
+    calls = Clips(spans, videos, uniform(frames), settings.frame_side).calls(
         form,
         session.has_answer,
         lambda _, digest, load: shown_call(session, frames, digest, load),

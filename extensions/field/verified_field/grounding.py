@@ -16,7 +16,7 @@ from verified.benchmark.lists import NO_VIDEO, Lists
 from verified.benchmark.vcmr.data import Moments
 from verified.benchmark.vcmr.metrics import DEPTH, TASKS
 from verified.benchmark.vcmr.submission import read_submission
-from verified.captions.clips import span_calls
+from verified.captions.clips import Clips, uniform
 from verified.errors import InputError
 from verified.lmm.client import Call
 from verified.lmm.request import Outcome
@@ -107,7 +107,7 @@ def pair_calls(
         return session.call(task, slots, media=(digest,), load=load)
 
     form = getattr(session.settings, task.role).video_input
-    return span_calls(spans, videos, frames, session.settings.frame_side, form, session.has_answer, make)
+    return Clips(spans, videos, uniform(frames), session.settings.frame_side).calls(form, session.has_answer, make)
 
 
 def ground(

@@ -1,10 +1,10 @@
 """First captions of scenes of videos without moments."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from verified.captions.clips import Clips, clip_digest, frame_count, order_by_video
+from verified.captions.clips import Clips, frame_count, order_by_video
 from verified.io.characters import plain
 from verified.lmm.client import Call
 from verified.lmm.parsing import clean, json_value, strip_fences, text_of
@@ -62,9 +62,17 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
         {"video": video, "start": start, "end": end} for video, row in row_of.items() for start, end in row["scenes"]
     ]
     moments = [moments[number] for number in order_by_video(moments)]
-    calls: list[Call] = []
-    clips = Clips(moments, row_of, dynamics, session.settings.frame_side, lambda n: not session.has_answer(calls[n]))
-    calls += _calls(moments, row_of, dynamics, session, clips)
+    clips = Clips(moments, row_of, dynamics, session.settings.frame_side)
+
+    def make(position: int, digest: str, load: Callable[[], dict]) -> Call:
+        duration = moments[position]["end"] - moments[position]["start"]
+        slots = {
+            "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
+            "frame_number": str(frame_count(duration, dynamics)[0]),
+        }
+        return session.call(COARSE_CAPTION, slots, media=(digest,), load=load)
+
+    calls = clips.calls(session.settings.video_lmm.video_input, session.has_answer, make)
     outcomes = session.ask(COARSE_CAPTION, calls, len(calls))
     return [
         {
@@ -75,19 +83,3 @@ def caption_scenes(videos: Iterable[dict], dynamics: Mapping, session: Session) 
         }
         for moment, outcome in zip(moments, outcomes)
     ]
-
-
-def _calls(moments: list[dict], row_of: Mapping, dynamics: Mapping, session: Session, clips: Clips) -> Iterator[Call]:
-    side, form = session.settings.frame_side, session.settings.video_lmm.video_input
-    for position, moment in enumerate(moments):
-        duration = moment["end"] - moment["start"]
-        slots = {
-            "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
-            "frame_number": str(frame_count(duration, dynamics)[0]),
-        }
-        digest = clip_digest(row_of[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
-
-        def load(position: int = position) -> dict:
-            return clips.load(position)
-
-        yield session.call(COARSE_CAPTION, slots, media=(digest,), load=load)

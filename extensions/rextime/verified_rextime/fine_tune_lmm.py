@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from verified.captions.clips import Clips
+from verified.captions.clips import Clips, uniform
 from verified.config.generation import Generation
 from verified.config.params import deciding
 from verified.errors import InputError
@@ -71,9 +71,8 @@ class Shown:
         """`frames` and `frame_times` of a whole video, in the form of a test. Raises InputError."""
         row = self.videos[video]
         whole = [{"video": video, "start": 0.0, "end": row["duration"]}]
-        sampling = {"fps": None, "frames": self.frames, "max_frames": self.frames}
         try:
-            return Clips(whole, {video: row}, sampling, self.side, lambda _: True).load(0)
+            return Clips(whole, {video: row}, uniform(self.frames), self.side).load(0)
         except MediaError as error:
             raise InputError(
                 f"{video} cannot be shown: {error}", file=row["path"], remedy="leave its questions out of train"

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from verified.captions.clips import span_calls
+from verified.captions.clips import Clips, uniform
 from verified.lmm.client import Call
 from verified.lmm.prompts import quote
 from verified.lmm.request import Outcome
@@ -195,11 +195,7 @@ def whole_video_calls(
     """Calls that show `frames` uniform frames of each item's whole video; items of one video should be adjacent."""
     side, form = session.settings.frame_side, session.settings.video_lmm.video_input
     spans = [{"video": item["video"], "start": 0.0, "end": videos[item["video"]]["duration"]} for item in items]
-    return span_calls(
-        spans,
-        videos,
-        frames,
-        side,
+    return Clips(spans, videos, uniform(frames), side).calls(
         form,
         session.has_answer,
         lambda position, digest, load: session.call(task, slots[position], media=(digest,), load=load),

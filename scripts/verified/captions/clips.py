@@ -1,5 +1,6 @@
 """Clips for the video LMM: one decode of each video for all its moments, thinned to the model's limit."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -36,12 +37,16 @@ def fitted_size(video: dict, side: int) -> tuple[int, int] | None:
     return max(1, round(video["height"] * scale)), max(1, round(video["width"] * scale))
 
 
+def uniform(frames: int) -> dict:
+    """The `dynamics` of clips with so many frames each."""
+    return {"fps": None, "frames": frames, "max_frames": frames}
+
+
 class Clips:
     """Serves the clips of many moments, decoding each video at most once.
 
-    `moments` in the order in which `load` will be called, those of one video together. `needed` tells whether the clip
-    of a position is needed; videos without any are never opened. Memory holds the clips of one video that were decoded
-    but not fetched yet.
+    `moments` in the order in which `load` will be called, those of one video together. A video whose `calls` the ledger
+    answers is never opened. Memory holds the clips of one video that were decoded but not fetched yet.
 
     With `threads`, that many videos are decoded at a time while a model answers, until `ahead` clips beyond the current
     video are decoding or ready. It begins when `ahead` clips were fetched, because an engine that forks does so at its
@@ -51,26 +56,23 @@ class Clips:
     def __init__(
         self,
         moments: list[dict],
-        videos: dict[str, dict],
+        videos: Mapping[str, dict],
         dynamics: Mapping,
         side: int,
-        needed: Callable[[int], bool],
         threads: int = 0,
         ahead: int = 0,
     ):
-        self.moments, self.videos, self.dynamics, self.side, self.needed = moments, videos, dynamics, side, needed
+        self.moments, self.videos, self.dynamics, self.side = moments, videos, dynamics, side
+        self.needed: Callable[[int], bool] = lambda position: True
         self.positions: dict[str, list[int]] = {}
         for position, moment in enumerate(moments):
             self.positions.setdefault(moment["video"], []).append(position)
         self.video: str | None = None
         self.stream: Iterator[tuple[int, dict]] = iter(())
         self.ready: dict[int, dict] = {}
-        self.given: set[int] = set()
         self.pool = ThreadPoolExecutor(threads, "clips") if threads else None
         self.ahead, self.fetched = ahead, 0
-        self.order = list(self.positions)
-        self.place = {video: place for place, video in enumerate(self.order)}
-        self.next = 0
+        self.later = deque(self.positions)
         self.coming: dict[str, tuple[int, Future[Collected]]] = {}
 
     def __enter__(self) -> "Clips":
@@ -80,11 +82,30 @@ class Clips:
         if self.pool:
             self.pool.shutdown(cancel_futures=True)
 
+    def calls(
+        self,
+        form: str,
+        has_answer: Callable[[Call], bool],
+        make: Callable[[int, str, Callable[[], dict]], Call],
+    ) -> list[Call]:
+        """The call about each moment.
+
+        `make` gets its position, the digest of its frames and a function that fetches them; `form` is the role's
+        `video_input`. `has_answer` tells whether the ledger answers a call.
+        """
+        calls: list[Call] = []
+        for position, moment in enumerate(self.moments):
+            video, start, end = self.videos[moment["video"]], moment["start"], moment["end"]
+            digest = clip_digest(video, start, end, self.dynamics, self.side, form)
+            calls.append(make(position, digest, partial(self.load, position)))
+        self.needed = lambda position: not has_answer(calls[position])
+        return calls
+
     def load(self, position: int) -> dict:
         """`frames` (uint8 [T, H, W, 3]) and `frame_times` (seconds from the moment's start). Raises MediaError."""
         moment = self.moments[position]
-        if moment["video"] != self.video or position in self.given:  # given: a second attempt
-            self.video, self.ready, self.given = moment["video"], {}, set()
+        if moment["video"] != self.video:
+            self.video, self.ready = moment["video"], {}
             self.stream = self._stream(moment["video"])
         self.fetched += 1
         try:
@@ -97,7 +118,6 @@ class Clips:
         except StopIteration:
             raise MediaError(f"the video {moment['video']} could not be decoded") from None
         clip = self.ready.pop(position)
-        self.given.add(position)
         if not len(clip["frames"]):
             raise MediaError("no frame of the moment could be decoded")
         return clip
@@ -110,11 +130,11 @@ class Clips:
             stream = _receive(self.coming.pop(video)[1])
         else:
             stream = self._decode(video, self._wanted_positions(video))
-        self.next = max(self.next, self.place[video] + 1)
+            while self.later and self.later.popleft() != video:
+                continue
         waiting = sum(count for count, _ in self.coming.values())
-        while self.pool and self.fetched >= self.ahead and self.next < len(self.order) and waiting < self.ahead:
-            name = self.order[self.next]
-            self.next += 1
+        while self.pool and self.fetched >= self.ahead and self.later and waiting < self.ahead:
+            name = self.later.popleft()
             if positions := self._wanted_positions(name):
                 self.coming[name] = len(positions), self.pool.submit(_collect, self._decode(name, positions))
                 waiting += len(positions)
@@ -135,34 +155,6 @@ class Clips:
                 positions[index],
                 {"frames": frames[sampled], "frame_times": tuple((times[sampled] - start).round(3).tolist())},
             )
-
-
-def span_calls(
-    spans: list[dict],
-    videos: Mapping[str, dict],
-    frames: int,
-    side: int,
-    form: str,
-    has_answer: Callable[[Call], bool],
-    make: Callable[[int, str, Callable[[], dict]], Call],
-) -> list[Call]:
-    """A call for each of `spans` (video, start, end in seconds), shown by so many uniform frames of it.
-
-    Spans of one video should be adjacent: it is decoded once for the calls that the ledger lacks, at the first of them.
-    `has_answer` tells whether the ledger answers a call; `make` gets position, digest and a function that fetches the
-    frames; `form` is the role's `video_input`.
-    """
-    sampling = {"fps": None, "frames": frames, "max_frames": frames}
-    calls: list[Call] = []
-
-    def needed(position: int) -> bool:
-        return not has_answer(calls[position])
-
-    clips = Clips(spans, dict(videos), sampling, side, needed)
-    for position, span in enumerate(spans):
-        digest = clip_digest(videos[span["video"]], span["start"], span["end"], sampling, side, form)
-        calls.append(make(position, digest, partial(clips.load, position)))
-    return calls
 
 
 Collected = tuple[list[tuple[int, dict]], VideoError | None]

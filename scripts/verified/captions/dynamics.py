@@ -1,8 +1,8 @@
 """Dynamics enhanced captioning (section 3.2, Equations 3 to 5): questions, answers from the clip, candidates."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from verified.captions.clips import Clips, clip_digest, frame_count, order_by_video
+from verified.captions.clips import Clips, frame_count, order_by_video
 from verified.captions.rows import candidate_row
 from verified.lmm.client import Call
 from verified.lmm.prompts import quote
@@ -56,31 +56,23 @@ def _answers(
 ) -> list[Outcome | None]:
     """Answers by the position of the moment; None if there are no questions."""
     order = [index for index in order_by_video(moments) if questioned[index].status == "ok"]
-    side = session.settings.frame_side
-    calls: list[Call] = []
+    settings = session.settings
+    threads, ahead = settings.clip_threads, settings.video_lmm.batch_size
+    clips = Clips([moments[index] for index in order], videos, dynamics, settings.frame_side, threads, ahead)
 
-    def needed(position: int) -> bool:
-        return not session.has_answer(calls[position])
-
-    threads, ahead = session.settings.clip_threads, session.settings.video_lmm.batch_size
-    clips = Clips([moments[index] for index in order], videos, dynamics, side, needed, threads, ahead)
-    for position, index in enumerate(order):
-        moment, questions = moments[index], questioned[index].parsed.items
+    def make(position: int, digest: str, load: Callable[[], dict]) -> Call:
+        moment, questions = moments[order[position]], questioned[order[position]].parsed.items
         duration = moment["end"] - moment["start"]
         slots = {
             "caption": moment["caption"],
-            "duration": f"{duration:.2f}".rstrip("0").rstrip("."),
+            "duration": _seconds(duration),
             "frame_number": str(frame_count(duration, dynamics)[0]),
             "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, start=1)),
             "said": moment.get("said", ""),
         }
-        form = session.settings.video_lmm.video_input
-        digest = clip_digest(videos[moment["video"]], moment["start"], moment["end"], dynamics, side, form)
+        return session.call(ANSWERS, slots, len(questions), media=(digest,), load=load)
 
-        def load(position: int = position) -> dict:
-            return clips.load(position)
-
-        calls.append(session.call(ANSWERS, slots, len(questions), media=(digest,), load=load))
+    calls = clips.calls(settings.video_lmm.video_input, session.has_answer, make)
     outcomes: list[Outcome | None] = [None] * len(moments)
     with clips:
         for index, outcome in zip(order, session.ask(ANSWERS, calls, len(calls))):
