@@ -29,15 +29,14 @@ from verified.lmm.tasks import Task, structured_form
 from verified.lmm.thoughts import separate
 from verified.stage import USUAL_SIZE, Finding, refused
 
-Asked = tuple[str, dict | None]
-"""A prompt and the schema of its answer."""
 PROMPT = "its longest prompt"
 LONG = " ".join(["a person opens the door and walks in"] * 8)
 """A caption of 64 words."""
-SOUND = "a second of silence"
-VECTORS = {False: "a text for a vector", True: "a frame for a vector"}
-NO_CHAT = (SOUND, *VECTORS.values())
+TEXT, PICTURE, SOUND = "text", "a picture", "a second of silence"
+TEXT_VECTOR, FRAME_VECTOR = "a text for a vector", "a frame for a vector"
+NO_CHAT = (SOUND, TEXT_VECTOR, FRAME_VECTOR)
 """Calls of roles that transcribe or embed."""
+ONE_WORD = Sampling(max_tokens=1, temperature=0.0)
 LONGEST_WAIT = 60.0
 """Longest wait for an answer to one of these small calls, in seconds."""
 REMEDIES = {
@@ -92,32 +91,29 @@ def endpoint_findings(
 
     `tasks` are those of the run, `frames` the frames of its longest clip.
     """
-    keys_of: dict[tuple, list[str]] = {}
-    prompts = {
-        name: _longest_prompt(generation, role, [task for task in tasks if task.role == name])
-        for name, role in roles.items()
-    }
+    calls: dict[tuple, dict[str, Request]] = {}
     for name, role in roles.items():
         if role.kind.asks_endpoint:
-            call = (role.base_url, role.model, role.api_key_variable, sampling_of(role))
-            keys_of.setdefault((*call, _form(name, role, frames)), []).append(name)
-            if prompts[name]:
-                keys_of.setdefault((*call, PROMPT), []).append(name)
-    answers: dict[tuple, Reply | None] = {}
-    for (*endpoint, form), names in keys_of.items():
-        key = ", ".join(f"generation.{name}" for name in names)
-        role, address = getattr(generation, names[0]), tuple(endpoint)
+            endpoint = (role.base_url, role.model, role.api_key_variable, sampling_of(role))
+            form, request = _question(name, role, generation, frames)
+            calls.setdefault((endpoint, form), {})[name] = request
+            if prompt := _longest_prompt(generation, role, [task for task in tasks if task.role == name]):
+                calls.setdefault((endpoint, PROMPT), {})[name] = prompt
+    texts: dict[tuple, Reply | None] = {}
+    for (endpoint, form), requests in calls.items():
+        names = list(requests)
+        key, role = ", ".join(f"generation.{name}" for name in names), roles[names[0]]
+        request = max(requests.values(), key=lambda request: len(request.prompt))
         if form in NO_CHAT:
-            yield _try(role, key, form, generation)[0]
+            yield _try(role, key, form, request, generation)[0]
             continue
-        if address not in answers:
-            finding, answers[address] = _try(role, key, "text", generation)
+        if endpoint not in texts:
+            finding, texts[endpoint] = _try(role, key, TEXT, _text_question(role), generation)
             yield finding
-            if (reply := answers[address]) is not None:
+            if (reply := texts[endpoint]) is not None:
                 yield from _habits(role, names, reply)
-        if form != "text" and (text := answers[address]) is not None:  # a failed text call needs no picture
-            prompt = max((prompts[name] for name in names), key=lambda each: len(each[0] if each else ""))
-            finding, reply = _try(role, key, form, generation, prompt if form == PROMPT else None, frames)
+        if form != TEXT and (text := texts[endpoint]) is not None:  # a failed text call needs no picture
+            finding, reply = _try(role, key, form, request, generation)
             yield finding
             if form != PROMPT and reply is not None and 0 < reply.tokens_in <= text.tokens_in:
                 read = f"{role.model} read no more tokens with a picture than without"
@@ -154,36 +150,47 @@ def _habits(role: EngineSettings, names: list[str], reply: Reply) -> Iterator[Fi
     )
 
 
-def _longest_prompt(generation: Generation, role: EngineSettings, tasks: Iterable[Task]) -> Asked | None:
+def _longest_prompt(generation: Generation, role: EngineSettings, tasks: Iterable[Task]) -> Request | None:
     """The longest prompt of the tasks with captions of `LONG` words, and the schema of its answer; None without one."""
-    prompts: list[Asked] = []
+    prompts: list[Request] = []
     for task in (task for task in tasks if task.prompted):
         with contextlib.suppress(InputError, ValueError):  # another check names a prompt that cannot be read
             prompt = read_prompts(generation.prompts, [task])[task.name]
             schema, ending = structured_form(task, 3) if role.structured else (None, "")
             slots = {name: "3" if kind == "number" else LONG for name, kind in prompt.kinds.items()}
-            prompts.append((prompt.fill(slots, role.structured, ending), schema))
-    return max(prompts, key=lambda each: len(each[0]), default=None)
+            text = prompt.fill(slots, role.structured, ending)
+            prompts.append(Request("check", text, {}, sampling=sampling_of(role), schema=schema))
+    return max(prompts, key=lambda request: len(request.prompt), default=None)
 
 
-def _form(name: str, role: EngineSettings, frames: int) -> str:
-    """The medium that a role's calls carry besides text."""
-    if name in ("llm", "speech"):
-        return "text" if name == "llm" else SOUND
+def _text_question(role: EngineSettings) -> Request:
+    text = "Write one short sentence about a dog that runs, and nothing else."
+    return Request("check", text, {}, sampling=sampling_of(role))
+
+
+def _question(name: str, role: EngineSettings, generation: Generation, frames: int) -> tuple[str, Request]:
+    """The medium that a role's calls carry besides text, and a short question with it: about grey pictures."""
+    if name == "llm":
+        return TEXT, _text_question(role)
+    if name == "speech":
+        silence = wave_bytes(np.zeros(RATE, np.float32), RATE)
+        return SOUND, Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=ONE_WORD)
+    if isinstance(role, EmbedSettings) and not role.chats:
+        return TEXT_VECTOR, Request("check", "yes", {"kind": "query", "instruction": ""}, sampling=ONE_WORD)
+    side = min(generation.picture_side, USUAL_SIZE[0]) if name == "image_lmm" else generation.frame_side
+    grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
     if isinstance(role, EmbedSettings):
-        return VECTORS[role.chats]
+        slots = {"kind": "frame", "instruction": ""}
+        return FRAME_VECTOR, Request("check", "", slots, frames=grey[None], frame_times=(0.0,))
+    question = Request("check", "Say in one short sentence which colour is to be seen.", {}, sampling=sampling_of(role))
     if name == "image_lmm":
-        return "a picture"
-    return f"a clip of {frames} frames as {'pictures' if role.video_input == 'stills' else role.video_input}"
+        return PICTURE, replace(question, images=(jpeg_of(grey),))
+    clip = replace(question, frames=np.stack([grey] * frames), frame_times=tuple(n / 2 for n in range(frames)))
+    return f"a clip of {frames} frames as {'pictures' if role.video_input == 'stills' else role.video_input}", clip
 
 
 def _try(
-    role: EngineSettings,
-    key: str,
-    form: str,
-    generation: Generation,
-    prompt: Asked | None = None,
-    frames: int = 2,
+    role: EngineSettings, key: str, form: str, request: Request, generation: Generation
 ) -> tuple[Finding, Reply | None]:
     """Make one call; the reply is None if there is no answer."""
     chats = form not in NO_CHAT
@@ -192,8 +199,7 @@ def _try(
         quick = role.model_copy(update={"retries": 0, "api_slots": 1, "timeout_seconds": patience})
         engine = make_engine(quick, generation)
         address = getattr(engine, "address", role.engine)
-        side = min(generation.picture_side, USUAL_SIZE[0]) if form == "a picture" else generation.frame_side
-        (reply,) = engine.answer([_request(form, side, sampling_of(role), prompt, frames)])
+        (reply,) = engine.answer([request])
     except InputError as error:
         return refused(key, error, "correct the role"), None
     if chats and reply.finish in ("stop", "length") and not separate(reply.text).answer.strip():
@@ -202,41 +208,16 @@ def _try(
         return Finding("problem", key, message, why_empty(reply, role.sampling.max_tokens)), None
     if reply.finish in ("stop", "length"):
         message = f"{role.model} at {address} answers {form} in {reply.seconds:.1f} s"
-        if (served := reply.notes.get("served_model")) and (form == "text" or not chats):
+        if (served := reply.notes.get("served_model")) and (form == TEXT or not chats):
             remedy = "set `model` to the name of the model that you want; tables print both names"
             return Finding("note", key, f"{message}, and says that {served} answered", remedy), reply
         return Finding("ok", key, message), reply
     remedy = REMEDIES.get(reply.reason) or REMEDIES.get(reply.finish)
     if remedy is None:
         remedy = "see the endpoint's log, or what its message names"
-        if form not in ("text", PROMPT):
+        if form not in (TEXT, PROMPT):
             remedy = f"name a model that takes {form}"
             if form.startswith("a clip"):
                 remedy = f"raise the server's limit of pictures, lower dynamics.max_frames, or {remedy}"
     message = f"no answer to {form} from {role.model} at {address}: {reply.reason}: {reply.detail}"
     return Finding("problem", key, message, remedy), None
-
-
-def _request(form: str, side: int, sampling: Sampling, prompt: Asked | None = None, frames: int = 2) -> Request:
-    """A short question with the role's sampling; about a grey picture or frames of a clip if the role sees. Or the
-    `prompt` of a task with its schema."""
-    if prompt is not None:
-        return Request("check", prompt[0], {}, sampling=sampling, schema=prompt[1])
-    grey = np.full((side * 3 // 4 // 2 * 2, side // 2 * 2, 3), 128, np.uint8)
-    one_word = Sampling(max_tokens=1, temperature=0.0)
-    if form == "text":
-        return Request(
-            "check", "Write one short sentence about a dog that runs, and nothing else.", {}, sampling=sampling
-        )
-    question = "Say in one short sentence which colour is to be seen."
-    if form == VECTORS[False]:
-        return Request("check", "yes", {"kind": "query", "instruction": ""}, sampling=one_word)
-    if form == VECTORS[True]:
-        return Request("check", "", {"kind": "frame", "instruction": ""}, frames=grey[None], frame_times=(0.0,))
-    if form == SOUND:
-        silence = wave_bytes(np.zeros(RATE, np.float32), RATE)
-        return Request("check", "", {"language": "", "seconds": "1"}, sound=silence, sampling=one_word)
-    if form == "a picture":
-        return Request("check", question, {}, images=(jpeg_of(grey),), sampling=sampling)
-    times = tuple(number / 2 for number in range(frames))
-    return Request("check", question, {}, frames=np.stack([grey] * frames), frame_times=times, sampling=sampling)
