@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from verified.captions.preflight import ask_captions, frame_findings
 from verified.config import Config
 from verified.config.evaluator import PRETRAINED
 from verified.config.folders import dataset_folder, datasets_with, evaluator_folder
@@ -17,7 +18,9 @@ from verified.layout import Layout
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
+from verified.perturbations.write import ask as ask_perturbations
 from verified.stage import Finding, Shard, Stage, Supplied, refused
+from verified.weights.fetch import check_umt
 from verified.weights.records import Wanted, is_from_hub
 from verified.weights.wanted import initial_weights
 
@@ -112,26 +115,12 @@ def _sources(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"{key}.moments", moments, False, made)
 
 
-# Captions, and captions that are perturbed.
-
-
-def _ask_captions(name: str, settings: Config, shards: Sequence[Shard], session: Session) -> int:
-    from verified.captions.preflight import ask_captions
-
-    return ask_captions(name, settings, shards, session)
-
-
-def _frame_findings(settings: Config, stuck: Collection[str]) -> Iterable[Finding]:
-    from verified.captions.preflight import frame_findings
-
-    return frame_findings(settings, stuck)
+# Captions that are perturbed.
 
 
 def _ask_perturbations(_name: str, _settings: Config, shards: Sequence[Shard], session: Session) -> None:
-    from verified.perturbations.write import ask
-
     for moments, _ in shards:
-        ask(moments, session)
+        ask_perturbations(moments, session)
 
 
 def _sentence_model(settings: Config) -> Iterator[tuple[str, str, str]]:
@@ -152,8 +141,6 @@ def _evaluator_inputs(settings: Config) -> Iterator[Supplied]:
 
 
 def _evaluator_problems(settings: Config) -> Iterator[Finding]:
-    from verified.weights.fetch import check_umt
-
     evaluator = settings.evaluator
     if evaluator.umt_file and not evaluator.checkpoint and evaluator.umt_sha256 and Path(evaluator.umt_file).is_file():
         try:
@@ -243,8 +230,8 @@ CORE = (
     Stage(
         "captions",
         _of_paper("statics", "dynamics"),
-        _ask_captions,
-        preflight=_frame_findings,
+        ask_captions,
+        preflight=frame_findings,
     ),
     Stage("perturbations", _of_paper("perturbations"), _ask_perturbations, models=_sentence_model),
     Stage(
