@@ -42,7 +42,7 @@ def test_the_cassette_round_trip(tmp_path, monkeypatch):
     assert engine.revision == "a"
     with Ledger(tmp_path / "replay") as ledger:
         assert load(ledger, tmp_path / "a.parquet") == 5 and load(ledger, tmp_path / "a.parquet") == 0
-        asker = Client(engine, ledger, replay=True)
+        asker = Client(engine, ledger, role=EngineSettings(engine="cassette", cassette="a.parquet"))
         replayed = dict(asker.ask([*calls, call("a new one runs")]))
         assert export(ledger, tmp_path / "b.parquet") == 6
         assert (replayed[6].status, replayed[6].reason) == ("error", "not-on-cassette")

@@ -11,6 +11,7 @@ import time
 import pytest
 from stub_engine import StubEngine, good_answer
 
+from verified.config.generation import EngineSettings
 from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.client import Call, Client, MediaError
 from verified.lmm.ledger import Ledger
@@ -33,8 +34,7 @@ def ledger(tmp_path):
 
 
 def ask(client, calls):
-    outcomes = dict(client.ask(calls))
-    return [outcomes[number] for number in range(len(outcomes))]
+    return [outcome for _, outcome in sorted(client.ask(calls))]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_whatever_the_answer_depends_on_is_in_the_key(ledger, changed):
 def test_an_invalid_answer_is_repeated_with_another_seed(ledger):
     replies = iter(["I am not sure.", "<html><body>no</body></html>"])
     engine = StubEngine(lambda request, text: Reply(next(replies, text), tokens_in=7, tokens_out=2))
-    (outcome,) = ask(Client(engine, ledger, attempts=3, prices=(1e6, 2e6)), [call("a dog runs")])
+    (outcome,) = ask(Client(engine, ledger, role=EngineSettings(price_in=1e6, price_out=2e6)), [call("a dog runs")])
     assert outcome.status == "ok" and outcome.attempts == 3 and outcome.reason == ""
     assert (outcome.tokens_in, outcome.tokens_out, outcome.cost) == (21, 6, 33.0)
     assert len({request.seed for request in engine.requests}) == 3
@@ -200,7 +200,7 @@ def share_budget(path, job: int, calls: int, limits: dict, killed: bool) -> None
             os.kill(os.getpid(), signal.SIGKILL)
         captions = [f"dog {number} of {job} runs" for number in range(calls)]
         with contextlib.suppress(NotNow):
-            ask(Client(Slow(), ledger, prices=(2.0, 10.0), budget=budget), map(call, captions))
+            ask(Client(Slow(), ledger, 3, EngineSettings(price_in=2, price_out=10), budget), map(call, captions))
         budget.close()
 
 

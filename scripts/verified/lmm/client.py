@@ -7,12 +7,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
+from verified.config.generation import EngineSettings, SpeechSettings
 from verified.lmm.budget import Budget, most_tokens
 from verified.lmm.ledger import Ledger
 from verified.lmm.ledger_files import key_of, parts_of
 from verified.lmm.request import SHORT, Engine, NotNow, Outcome, Parsed, Reply, Request, Status, is_passing
 from verified.lmm.tasks import Task
 from verified.lmm.thoughts import Separated, has_thought, separate
+from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.seeds import derive_seed
 
 ONLY_THOUGHT = "only-thought"
@@ -86,11 +88,9 @@ class Client:
     """One engine in one role, with its ledger.
 
     `attempts` is the number of tries for an answer that is truncated, invalid or too short; ``blocked`` and ``error``
-    are not retried here (engines retry temporary errors, such as a busy endpoint). `prices` are per million tokens in
-    and out, `picture_tokens` the tokens of a request's pictures if they are known, `sound_cost` the cost of its sound.
-    `budget` must have room for each call before it is made. `replay`: all outcomes of the ledger are final, as with a
-    cassette. `go_on`: calls without an answer for now end as ``error`` instead of stopping the job. `make_room` is
-    called before the first call of `ask` that the engine must answer.
+    are not retried here (engines retry temporary errors, such as a busy endpoint). `budget` must have room for each
+    call before it is made. `go_on`: calls without an answer for now end as ``error`` instead of stopping the job.
+    `make_room` is called before the first call of `ask` that the engine must answer.
     """
 
     def __init__(
@@ -98,18 +98,14 @@ class Client:
         engine: Engine,
         ledger: Ledger,
         attempts: int = 3,
-        prices: tuple[float, float] = (0.0, 0.0),
+        role: EngineSettings | None = None,
         budget: Budget | None = None,
-        replay: bool = False,
         go_on: bool = False,
         make_room: Callable[[], None] | None = None,
-        picture_tokens: Callable[[Request], float] = lambda request: 0.0,
-        sound_cost: Callable[[Request], float] = lambda request: 0.0,
     ):
-        self.engine, self.ledger, self.attempts, self.prices = engine, ledger, attempts, prices
-        self.budget = budget or Budget(ledger)
-        self.replay, self.go_on, self.make_room = replay, go_on, make_room
-        self.picture_tokens, self.sound_cost = picture_tokens, sound_cost
+        self.engine, self.ledger, self.attempts = engine, ledger, attempts
+        self.role, self.budget = role or EngineSettings(), budget or Budget(ledger)
+        self.replay, self.go_on, self.make_room = self.role.kind.replays, go_on, make_room
         self.calls_made = self.most_seen = 0
         self.opened_before = False
 
@@ -189,11 +185,17 @@ class Client:
         if not self.budget.limits:
             return {}
         request = pending.call.request
-        taken = most_tokens(request, self.picture_tokens(request), self.most_seen)
-        return {"calls": 1.0, "tokens": sum(taken), "money": self._cost(*taken) + self.sound_cost(request)}
+        taken = most_tokens(request, picture_tokens(self.role, request), self.most_seen)
+        return {"calls": 1.0, "tokens": sum(taken), "money": self._cost(*taken) + self._sound_cost(request)}
 
     def _cost(self, tokens_in: float, tokens_out: float) -> float:
-        return (tokens_in * self.prices[0] + tokens_out * self.prices[1]) / 1e6
+        return (tokens_in * self.role.price_in + tokens_out * self.role.price_out) / 1e6
+
+    def _sound_cost(self, request: Request) -> float:
+        """The cost of a request's sound, by the minute."""
+        if not isinstance(self.role, SpeechSettings):
+            return 0.0
+        return self.role.price_minute * float(request.slots["seconds"]) / 60
 
     def _next_new(self, work: "_Work") -> "_Pending | None":
         """The next call that must be sent; meanwhile, recorded ones become ready and copies of a running one wait."""
@@ -303,7 +305,7 @@ class Client:
     def _record(
         self, pending: _Pending, reply: Reply, status: Status, reason: str, parsed: Parsed | None = None
     ) -> Outcome:
-        sound = self.sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
+        sound = self._sound_cost(pending.call.request) if reply.finish in ("stop", "length") else 0.0
         notes = {**reply.notes, "thought": reply.thought} if reply.thought else reply.notes
         row = {
             "key": pending.key,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Self, cast
 
-from verified.config.generation import EngineSettings, Generation, SpeechSettings
+from verified.config.generation import EngineSettings, Generation
 from verified.errors import InputError
 from verified.lmm.budget import Budget
 from verified.lmm.cassette import load
@@ -17,7 +17,6 @@ from verified.lmm.ledger import Ledger
 from verified.lmm.prompts import check_structured, read_prompts
 from verified.lmm.request import STATUSES, Engine, NotNow, Outcome, Request, Sampling
 from verified.lmm.tasks import Task, structured_form
-from verified.lmm.vision_tokens import picture_tokens
 from verified.runtime.progress import Progress
 
 REFUSED = re.compile(r"status-4\d\d")
@@ -57,17 +56,9 @@ class Session:
             by_settings[name] = engine
             if settings.cassette:
                 load(self.ledger, settings.cassette)
+            go_on, make_room = generation.incomplete == "allow", partial(self._make_room, engine)
             self.askers[role] = Client(
-                engine,
-                self.ledger,
-                generation.attempts,
-                (settings.price_in, settings.price_out),
-                self.budget,
-                replay=settings.kind.replays,
-                go_on=generation.incomplete == "allow",
-                make_room=partial(self._make_room, engine),
-                picture_tokens=partial(picture_tokens, settings),
-                sound_cost=partial(sound_cost, settings),
+                engine, self.ledger, generation.attempts, settings, self.budget, go_on, make_room
             )
         self.filled: dict[str, tuple[dict[str, str], str, str]] = {}
         self.sampling = {role: sampling_of(getattr(generation, role)) for role in self.askers}
@@ -256,10 +247,3 @@ def _settings_of(role: str, generation: Generation) -> EngineSettings:
             f"nobody is configured for the role {role}", remedy=f"set generation.{role}: engine, model and base_url"
         )
     return settings
-
-
-def sound_cost(settings: EngineSettings, request: Request) -> float:
-    """The cost of a request's sound, by the minute."""
-    if not isinstance(settings, SpeechSettings):
-        return 0.0
-    return settings.price_minute * float(request.slots["seconds"]) / 60

@@ -24,7 +24,7 @@ from verified.errors import InputError
 from verified.lmm.client import Call, Client
 from verified.lmm.engines import make_engine
 from verified.lmm.request import Engine, Outcome
-from verified.lmm.session import Session, sound_cost
+from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.vision_tokens import frame_tokens
 from verified.planning.stages import stages
@@ -66,8 +66,8 @@ class Planner(Client):
     these."""
 
     def __init__(self, engine: Engine, session: Session, role: EngineSettings, identities: set[int], sizes: Sizes):
-        super().__init__(engine, session.ledger, session.settings.attempts, replay=role.kind.replays)
-        self.role, self.identities = role, identities
+        super().__init__(engine, session.ledger, session.settings.attempts, role)
+        self.identities = identities
         side = session.settings.frame_side
         self.of_image = _mean_tokens(
             role.model_copy(update={"video_input": "stills"}), sizes, session.settings.picture_side
@@ -84,7 +84,6 @@ class Planner(Client):
                     sum(row["tokens_out"] for row in rows) / calls,
                 )
         self.tasks: dict[str, Task] = {}
-        self.sound_cost = partial(sound_cost, role)
         self.missing, self.answered = defaultdict[str, _Tally](_Tally), defaultdict[str, _Tally](_Tally)
         self.found = Counter[str]()
 
@@ -100,7 +99,7 @@ class Planner(Client):
                 identities.add(identity)
                 if outcome is None:
                     missing.add(call)
-                    missing.cost_of_sound += self.sound_cost(call.request)
+                    missing.cost_of_sound += self._sound_cost(call.request)
                 else:
                     self._count_recorded(call, outcome)
             if outcome is None:
@@ -139,7 +138,7 @@ class Planner(Client):
                 tokens_out, unknown = calls * answered.tokens_out / answered.calls, 0
             elif mean:
                 tokens_in, tokens_out, unknown = calls * mean[0], calls * mean[1], 0
-            price = (tokens_in * role.price_in + tokens_out * role.price_out) / 1e6 + missing.cost_of_sound
+            price = self._cost(tokens_in, tokens_out) + missing.cost_of_sound
             money = None if unknown and role.price_in else price
             read, written, hours = math.ceil(tokens_in), math.ceil(tokens_out), None
             if role.tokens_per_second and not unknown:
