@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from verified.lmm.request import STATUSES
 
@@ -81,10 +82,6 @@ def asked_in(counts: str) -> str:
         return ""
 
 
-def asked_in_of(pattern: str) -> Callable[[object], str]:
+def asked_in_of(pattern: str) -> Callable[[Any], str]:
     """A params function: `asked_in` of the counts at `pattern`, with the job's wildcards filled in."""
-
-    def of_job(wildcards) -> str:
-        return asked_in(pattern.format(**dict(wildcards.items())))
-
-    return of_job
+    return lambda wildcards: asked_in(pattern.format(**dict(wildcards.items())))

@@ -1,6 +1,6 @@
 """Dynamics enhanced captioning (section 3.2, Equations 3 to 5): questions, answers from the clip, candidates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from verified.captions.clips import Clips, frame_count, order_by_video
 from verified.captions.rows import candidate_row
@@ -83,8 +83,9 @@ def _answers(
 
 def _candidates_call(moment: dict, questions: Outcome, answers: Outcome, session: Session) -> Call:
     lines = []
-    for number, (question, answer) in enumerate(_pairs(questions, answers), start=1):
-        lines += [f"{number}. (Q) {quote(question)}", f"   (A) {quote(answer)}"]
+    answered = zip(answers.parsed.positions, answers.parsed.items)  # without questions that have no answer
+    for number, (question, answer) in enumerate(answered, start=1):
+        lines += [f"{number}. (Q) {quote(questions.parsed.items[question])}", f"   (A) {quote(answer)}"]
     slots = {
         "caption": moment["caption"],
         "start": _seconds(moment["start"]),
@@ -95,12 +96,6 @@ def _candidates_call(moment: dict, questions: Outcome, answers: Outcome, session
         "said": moment.get("said", ""),
     }
     return session.call(DYNAMICS_CANDIDATES, slots, session.settings.candidates)
-
-
-def _pairs(questions: Outcome, answers: Outcome) -> Iterator[tuple[str, str]]:
-    """Questions with their answers; a question without one is omitted."""
-    for question, answer in zip(answers.parsed.positions, answers.parsed.items):
-        yield questions.parsed.items[question], answer
 
 
 def _seconds(value: float) -> str:

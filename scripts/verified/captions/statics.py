@@ -39,21 +39,17 @@ def ask_statics(
 ) -> tuple[list[list[dict]], list[list[Outcome]], dict[int, Outcome]]:
     """All its calls: keyframes of each moment, outcomes of their descriptions, and those of candidates by position."""
     frame_lists = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
-    lengths = [len(frames) for frames in frame_lists]
     calls = _description_calls(moments, frame_lists, keyframes, session)
-    grouped = _group(session.ask(KEYFRAME_DESCRIPTION, calls, sum(lengths)), lengths)
+    outcomes = iter(session.ask(KEYFRAME_DESCRIPTION, calls, sum(map(len, frame_lists))))
+    grouped = [[next(outcomes) for _ in frames] for frames in frame_lists]
     described = [
         position
         for position, outcomes in enumerate(grouped)
-        if any(map(_is_described, outcomes))
+        if any(outcome.status == "ok" for outcome in outcomes)
         and not any(session.fails_for(KEYFRAME_DESCRIPTION, outcome) for outcome in outcomes)
     ]
     calls = (_candidates_call(moments[position], grouped[position], session) for position in described)
     return frame_lists, grouped, dict(zip(described, session.ask(STATICS_CANDIDATES, calls, len(described))))
-
-
-def _is_described(outcome: Outcome) -> bool:
-    return outcome.status == "ok"
 
 
 def _description_calls(
@@ -94,13 +90,8 @@ def _check_image(image: bytes, name: str) -> None:
         raise MediaError(f"{name} cannot be decoded: {error}") from None
 
 
-def _group(outcomes: list[Outcome], lengths: list[int]) -> list[list[Outcome]]:
-    remaining = iter(outcomes)
-    return [[next(remaining) for _ in range(length)] for length in lengths]
-
-
 def _candidates_call(moment: dict, outcomes: list[Outcome], session: Session) -> Call:
-    described = [outcome.parsed.sections for outcome in outcomes if _is_described(outcome)]
+    described = [outcome.parsed.sections for outcome in outcomes if outcome.status == "ok"]
     lines = []
     for number, sections in enumerate(described, start=1):
         lines.append(f"Keyframe {number}:")
