@@ -24,14 +24,10 @@ from verified.runtime.secrets import is_secret, keep_secret, redact
 
 class _Whole(Config):
     @model_validator(mode="after")
-    def known_forms(self) -> Self:
+    def extensions_fit(self) -> Self:
         for name in self.export.forms:
             if name != HUGGING_FACE and name not in (forms := _export_forms()):
                 raise ValueError(f"export.forms: no form {name!r}; there are {', '.join(forms)}")
-        return self
-
-    @model_validator(mode="after")
-    def extensions_fit(self) -> Self:
         for extension in extensions():
             extension.check(self)
         return self

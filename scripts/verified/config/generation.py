@@ -190,13 +190,6 @@ class EmbedSettings(EngineSettings):
     dimensions: int | None = Field(default=None, ge=1)
     """Length of vectors, for endpoints that shorten them; null: the model's own."""
 
-    @model_validator(mode="after")
-    def not_drawn(self):
-        defaults = {name: type(self).model_fields[name].default for name in NOT_DRAWN}
-        if unused := {name for name, default in defaults.items() if getattr(self, name) != default}:
-            raise ValueError(f"answers of this role are not drawn: leave out {' and '.join(sorted(unused))}")
-        return self
-
     @property
     def chats(self) -> bool:
         """Whether calls to the endpoint have the form of a chat, which takes pictures."""
@@ -204,6 +197,9 @@ class EmbedSettings(EngineSettings):
 
     @model_validator(mode="after")
     def possible(self):
+        defaults = {name: type(self).model_fields[name].default for name in NOT_DRAWN}
+        if unused := {name for name, default in defaults.items() if getattr(self, name) != default}:
+            raise ValueError(f"answers of this role are not drawn: leave out {' and '.join(sorted(unused))}")
         if self.query_form.count("{text}") != 1:
             raise ValueError("query_form must hold {text} once")
         if self.shows == "clips" and not (self.kind.asks_endpoint or self.kind.replays):

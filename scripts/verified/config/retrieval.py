@@ -120,15 +120,11 @@ class Retrieval(Section):
         return self.seeds if overrides is None or overrides.seeds is None else overrides.seeds
 
     @model_validator(mode="after")
-    def different_seeds(self):
+    def trainings_fit(self):
         for model in self.names:
             seeds = self.seeds_of(model)
             if len(set(seeds)) < len(seeds):
                 raise ValueError(f"a seed of {model} is listed twice")
-        return self
-
-    @model_validator(mode="after")
-    def known_trained_models(self):
         for name in self.training.keys() - self.names:
             _check_model(name)
         return self
