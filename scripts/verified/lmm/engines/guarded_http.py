@@ -74,18 +74,13 @@ class _Stream(httpcore2.NetworkStream):
         return self.inner.get_extra_info(info)
 
 
-class _Backend(httpcore2.NetworkBackend):
-    def __init__(self, inner: httpcore2.NetworkBackend, limits: Limits):
-        self.inner, self.limits = inner, limits
+class _Backend(httpcore2.SyncBackend):
+    def __init__(self, limits: Limits):
+        self.limits = limits
 
     def connect_tcp(self, host, port, timeout=None, local_address=None, socket_options=None):
-        stream = self.inner.connect_tcp(
-            host, port, self.limits.seconds_left(timeout), local_address=local_address, socket_options=socket_options
-        )
-        return _Stream(stream, self.limits)
-
-    def sleep(self, seconds: float) -> None:
-        self.inner.sleep(seconds)
+        seconds = self.limits.seconds_left(timeout)
+        return _Stream(super().connect_tcp(host, port, seconds, local_address, socket_options), self.limits)
 
 
 class Proxy(NamedTuple):
@@ -162,7 +157,7 @@ def guarded_client(limits: Limits, proxy: Proxy | None = None) -> openai.Default
     # No public way to the sockets preserves the environment's proxies.
     for transport in (client._transport, *filter(None, client._mounts.values())):
         pool: Any = getattr(transport, "_pool")  # noqa: B009 (it is private: no type says that it is there)
-        pool._network_backend = _Backend(pool._network_backend, limits)
+        pool._network_backend = _Backend(limits)
     return client
 
 
