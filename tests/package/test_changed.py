@@ -29,7 +29,7 @@ from reads import noting, undeclared
         ("tests/evaluator/conftest.py", "evaluator/test_umt_parity.py", True),
         ("conftest.py", "io/test_text_tables.py", True),
         ("scripts/verified/export/hugging_face.py", "export/test_export_forms.py", True),
-        ("scripts/verified/lmm/preflight.py", "planning/test_stages.py", True),  # in a function
+        ("scripts/verified/benchmark/vcmr/experiment.py", "planning/test_stages.py", True),  # in a function
         ("scripts/verified/captions/counts.py", "captions/test_dynamics.py", True),  # by a job script
         ("scripts/verified/features/weights/classes.json", "annotations/test_agreement.py", True),  # data
         ("scripts/verified/lmm/ledger_files.py", "nn/test_bert.py", False),  # by type checkers alone

@@ -15,6 +15,7 @@ from verified.errors import InputError
 from verified.extension import added_stages
 from verified.io.jsonl import finite, read_jsonl
 from verified.layout import Layout
+from verified.lmm.preflight import keys_found, role_problems
 from verified.lmm.session import Session
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
@@ -73,18 +74,6 @@ def _answering_inputs(settings: Config) -> Iterator[Supplied]:
             yield Supplied(f"generation.{name}.cassette", role.cassette, remedy=remedy)
         if role.folder:
             yield Supplied(f"generation.{name}.folder", role.folder, is_folder=True)
-
-
-def _answering_problems(settings: Config) -> Iterator[Finding]:
-    from verified.lmm.preflight import role_problems
-
-    return role_problems(roles_in_use(settings))
-
-
-def _key_findings(settings: Config, _stuck: Collection[str]) -> Iterator[Finding]:
-    from verified.lmm.preflight import keys_found
-
-    return keys_found(roles_in_use(settings))
 
 
 def _answering_models(settings: Config) -> Iterator[tuple[str, str, str]]:
@@ -216,8 +205,8 @@ CORE = (
     Stage(
         "generation",
         supplied=_answering_inputs,
-        problems=_answering_problems,
-        preflight=_key_findings,
+        problems=lambda settings: role_problems(roles_in_use(settings)),
+        preflight=lambda settings, stuck: keys_found(roles_in_use(settings)),
         models=_answering_models,
         gpus=_answering_gpus,
     ),
