@@ -42,6 +42,10 @@ def uniform(frames: int) -> dict:
     return {"fps": None, "frames": frames, "max_frames": frames}
 
 
+Decoded = tuple[int, dict] | VideoError
+"""The position of a moment with its clip; or, as the last, the error that ends a video."""
+
+
 class Clips:
     """Serves the clips of many moments, decoding each video at most once.
 
@@ -68,12 +72,12 @@ class Clips:
         for position, moment in enumerate(moments):
             self.positions.setdefault(moment["video"], []).append(position)
         self.video: str | None = None
-        self.stream: Iterator[tuple[int, dict]] = iter(())
+        self.stream: Iterator[Decoded] = iter(())
         self.ready: dict[int, dict] = {}
         self.pool = ThreadPoolExecutor(threads, "clips") if threads else None
         self.ahead, self.fetched = ahead, 0
         self.later = deque(self.positions)
-        self.coming: dict[str, tuple[int, Future[Collected]]] = {}
+        self.coming: dict[str, tuple[int, Future[list[Decoded]]]] = {}
 
     def __enter__(self) -> "Clips":
         return self
@@ -108,74 +112,52 @@ class Clips:
             self.video, self.ready = moment["video"], {}
             self.stream = self._stream(moment["video"])
         self.fetched += 1
-        try:
-            while position not in self.ready:
-                number, clip = next(self.stream)
-                self.ready[number] = clip
-        except VideoError as error:
-            self.stream = iter(())
-            raise MediaError(f"{error.reason}: {error.detail}") from None
-        except StopIteration:
-            raise MediaError(f"the video {moment['video']} could not be decoded") from None
+        while position not in self.ready:
+            decoded = next(self.stream, None)
+            if decoded is None:
+                raise MediaError(f"the video {moment['video']} could not be decoded")
+            if isinstance(decoded, VideoError):
+                raise MediaError(f"{decoded.reason}: {decoded.detail}")
+            self.ready[decoded[0]] = decoded[1]
         clip = self.ready.pop(position)
         if not len(clip["frames"]):
             raise MediaError("no frame of the moment could be decoded")
         return clip
 
-    def _stream(self, video: str) -> Iterator[tuple[int, dict]]:
+    def _stream(self, video: str) -> Iterator[Decoded]:
         """The clips of a video as they come; videos behind it in the order are sent to the threads."""
+        future = None
         if video in self.coming:
             while (first := next(iter(self.coming))) != video:  # answered without its clips
                 self.coming.pop(first)[1].cancel()
-            stream = _receive(self.coming.pop(video)[1])
+            future = self.coming.pop(video)[1]
         else:
-            stream = self._decode(video, self._wanted_positions(video))
             while self.later and self.later.popleft() != video:
                 continue
         waiting = sum(count for count, _ in self.coming.values())
         while self.pool and self.fetched >= self.ahead and self.later and waiting < self.ahead:
             name = self.later.popleft()
             if positions := self._wanted_positions(name):
-                self.coming[name] = len(positions), self.pool.submit(_collect, self._decode(name, positions))
+                self.coming[name] = len(positions), self.pool.submit(list, self._decode(name, positions))
                 waiting += len(positions)
-        return stream
+        return iter(future.result()) if future else self._decode(video, self._wanted_positions(video))
 
     def _wanted_positions(self, video: str) -> list[int]:
         """Positions whose clips are needed; the ledger is read by the caller's thread alone."""
         return [position for position in self.positions[video] if self.needed(position)]
 
-    def _decode(self, video: str, positions: list[int]) -> Iterator[tuple[int, dict]]:
+    def _decode(self, video: str, positions: list[int]) -> Iterator[Decoded]:
         row = self.videos[video]
         spans = [(self.moments[number]["start"], self.moments[number]["end"]) for number in positions]
         sampling = {"fps": self.dynamics["fps"]} if self.dynamics["fps"] else {"count": self.dynamics["frames"]}
-        for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=fitted_size(row, self.side)):
-            sampled = thin_frames(len(frames), self.dynamics["max_frames"])
-            start = spans[index][0]
-            yield (
-                positions[index],
-                {"frames": frames[sampled], "frame_times": tuple((times[sampled] - start).round(3).tolist())},
-            )
-
-
-Collected = tuple[list[tuple[int, dict]], VideoError | None]
-
-
-def _collect(stream: Iterator[tuple[int, dict]]) -> Collected:
-    """The clips of a video up to its end or to the first decoding error, and that error."""
-    clips: list[tuple[int, dict]] = []
-    try:
-        for clip in stream:
-            clips.append(clip)
-    except VideoError as error:
-        return clips, error
-    return clips, None
-
-
-def _receive(future: "Future[Collected]") -> Iterator[tuple[int, dict]]:
-    clips, error = future.result()
-    yield from clips
-    if error:
-        raise error
+        size = fitted_size(row, self.side)
+        try:
+            for index, frames, times in frames_of_spans(row["path"], spans, **sampling, size=size):
+                sampled = thin_frames(len(frames), self.dynamics["max_frames"])
+                seconds = (times[sampled] - spans[index][0]).round(3).tolist()
+                yield positions[index], {"frames": frames[sampled], "frame_times": tuple(seconds)}
+        except VideoError as error:
+            yield error
 
 
 def thin_frames(count: int, most: int) -> np.ndarray:
