@@ -164,19 +164,16 @@ class Client:
 
     def _feed(self, work: "_Work") -> Iterator[Request]:
         """Requests for the engine: second attempts first, then new calls, while there is budget."""
-        while len(work.ready) < READY_AT_MOST:
-            pending = work.again.popleft() if work.again else self._next_new(work)
-            if pending is None:
-                return
-            if not self._load(pending, work):
-                continue
+        while pending := work.again.popleft() if work.again else self._next_new(work):
             if not self.budget.reserve(pending.key, self._most(pending)):
                 work.again.appendleft(pending)
                 return
             if self.make_room and not work.is_sent:
                 self.make_room()
             work.is_sent = True
-            pending.request = self._seed(pending)
+            request = pending.call.request
+            seed = derive_seed(request.seed, pending.key, pending.attempt)
+            pending.request = dataclasses.replace(request, seed=seed)
             work.flying[id(pending.request)] = pending
             yield pending.request
 
@@ -212,11 +209,13 @@ class Client:
                 work.ready.append((index, outcome))
             else:
                 work.waiting[key] = [index]
-                return _Pending(call, key, parts)
+                pending = _Pending(call, key, parts)
+                if self._load(pending, work):
+                    return pending
         return None
 
     def _load(self, pending: _Pending, work: "_Work") -> bool:
-        """Fetch the media of a call, unless it is already running; whether it can be sent."""
+        """Fetch the media of a call; whether it can be sent."""
         call = pending.call
         if call.load is None:
             return True
@@ -227,11 +226,6 @@ class Client:
             return False
         pending.call = dataclasses.replace(call, request=dataclasses.replace(call.request, **filled), load=None)
         return True
-
-    def _seed(self, pending: _Pending) -> Request:
-        request = pending.call.request
-        seed = derive_seed(request.seed, pending.key, pending.attempt)
-        return dataclasses.replace(request, seed=seed)
 
     def _recall(self, key: str, call: Call) -> Outcome | None:
         """The final outcome of a call in the ledger, or None."""
