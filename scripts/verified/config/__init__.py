@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import ValidationError, create_model, model_validator
 from pydantic_core import ErrorDetails
 
-from verified.config.json_schema import kinds_with, properties_at
+from verified.config.json_schema import keys_at
 from verified.config.layers import merge_layers
 from verified.config.model import HUGGING_FACE
 from verified.config.model import Config as Config
@@ -96,10 +96,12 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
     path = _written_path(detail["loc"], values)
     key = ".".join(map(str, path)) or "(top level)"
     if detail["type"] == "extra_forbidden":
-        schema = config_model().model_json_schema()
-        if kinds := kinds_with(schema, path):
+        variants = keys_at(config_model().model_json_schema(), path[:-1])
+        kinds = [str(keys["kind"].get("const", "")) for keys in variants if path[-1] in keys and "kind" in keys]
+        if any(kinds):
             return f"{key} is a key of kind {', '.join(kinds)} (value {detail['input']!r})"
-        near = difflib.get_close_matches(str(path[-1]), properties_at(schema, path[:-1]), n=1, cutoff=0.4)
+        names = sorted({name for keys in variants for name in keys})
+        near = difflib.get_close_matches(str(path[-1]), names, n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"unknown key {key} (value {detail['input']!r}){hint}"
     if detail["type"] == "missing":
