@@ -1,8 +1,10 @@
 """Errors that a person can act on, and the characters that they show."""
 
+import difflib
 import errno
 import os
 import re
+from collections.abc import Iterable
 
 LONGEST = 1000
 """Characters of a problem that are shown."""
@@ -25,6 +27,12 @@ HIDDEN = re.compile(f"{CONTROL.pattern}|{INVISIBLE.pattern}")
 def visible(text: str) -> str:
     """`text` with each such character, and carriage returns, as an escape."""
     return re.sub(rf"\r|{HIDDEN.pattern}", lambda match: ascii(match[0])[1:-1], text)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'KNOWN'?`` for the end of a problem; empty if no known name is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.4)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 FULL = "make room, then give the command again"

@@ -1,7 +1,6 @@
 """Declaration of commands: name, help, options, and the function that runs it."""
 
 import argparse
-import difflib
 import math
 import re
 import shutil
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from verified.errors import InputError
+from verified.errors import InputError, nearest
 from verified.runtime.project import PROJECT, locate
 
 Run = Callable[[argparse.Namespace], int | None]
@@ -136,9 +135,8 @@ class Parser(argparse.ArgumentParser):
         """End with status 2 and the message; a mistyped command gets the nearest one instead of all of them."""
         if wrong := re.match(r"argument (\w+): invalid choice: '([^']*)'", message):
             choices = [word for action in self._actions for word in action.choices or ()]
-            near = difflib.get_close_matches(wrong[2], choices, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            message = f"no {wrong[1].lower()} {wrong[2]!r}; {hint}{self.prog} --help lists all"
+            hint = nearest(wrong[2], choices)
+            message = f"no {wrong[1].lower()} {wrong[2]!r}{hint} ({self.prog} --help lists all)"
         super().error(message)
 
 

@@ -1,6 +1,5 @@
 """The configuration as one model, from which the schema and the documentation are generated."""
 
-import difflib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -15,7 +14,7 @@ from verified.config.layers import merge_layers
 from verified.config.model import HUGGING_FACE
 from verified.config.model import Config as Config
 from verified.config.retrieval import announce_models
-from verified.errors import InputError
+from verified.errors import InputError, nearest
 from verified.extension import extensions
 from verified.io.characters import hidden
 from verified.io.jsonl import is_array, is_object
@@ -100,9 +99,7 @@ def _explain(detail: ErrorDetails, values: dict[str, Any]) -> str:
         kinds = [str(keys["kind"].get("const", "")) for keys in variants if path[-1] in keys and "kind" in keys]
         if any(kinds):
             return f"{key} is a key of kind {', '.join(kinds)} (value {detail['input']!r})"
-        names = sorted({name for keys in variants for name in keys})
-        near = difflib.get_close_matches(str(path[-1]), names, n=1, cutoff=0.4)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = nearest(str(path[-1]), sorted({name for keys in variants for name in keys}))
         return f"unknown key {key} (value {detail['input']!r}){hint}"
     if detail["type"] == "missing":
         return f"missing key {key}"

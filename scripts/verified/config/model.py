@@ -1,6 +1,5 @@
 """The model of a configuration without the sections of extensions, which `verified.config` adds."""
 
-import difflib
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -13,6 +12,7 @@ from verified.config.evaluator import Evaluator
 from verified.config.features import Features
 from verified.config.generation import Generation
 from verified.config.retrieval import Retrieval
+from verified.errors import nearest
 
 Kind = TypeVar("Kind", bound=Section)
 
@@ -143,9 +143,8 @@ class Config(Section):
             raise ValueError("missing key datasets")
         for name in self.tables or ():
             if name not in self.datasets:
-                near = difflib.get_close_matches(name, self.datasets, n=1, cutoff=0.4)
-                hint = f"did you mean {near[0]!r}? " if near else ""
-                raise ValueError(f"tables: unknown data set {name!r}; {hint}known: {', '.join(self.datasets)}")
+                hint = nearest(name, self.datasets)
+                raise ValueError(f"tables: unknown data set {name!r}{hint} (known: {', '.join(self.datasets)})")
         return self
 
     @model_validator(mode="after")

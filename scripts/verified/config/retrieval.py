@@ -1,6 +1,5 @@
 """Training and testing of the retrieval models (section 4, supplement B)."""
 
-import difflib
 import json
 import os
 import sys
@@ -14,6 +13,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from verified.config.base import Section
+from verified.errors import nearest
 from verified.runtime.project import EXTENSIONS
 
 MODELS = {
@@ -201,8 +201,6 @@ def _is_free(file: Path) -> bool:
 
 def _check_model(name: str) -> None:
     if name not in model_names():
-        near = difflib.get_close_matches(name, model_names(), n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        choices = f"known: {', '.join(model_names())}"
+        hint, choices = nearest(name, model_names()), f"known: {', '.join(model_names())}"
         own = "a file of your own is named by its path, as in models/mine.py"
-        raise ValueError(f"unknown retrieval model {name!r}; {hint}{choices}; {own}")
+        raise ValueError(f"unknown retrieval model {name!r}{hint} ({choices}; {own})")

@@ -1,13 +1,12 @@
 """Collections of published annotations: their available splits and rows."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from verified.errors import InputError
+from verified.errors import InputError, nearest
 from verified.io.jsonl import Row
 from verified.released.files import SOURCES, SourceFile, collections, how_to_get, verify
 from verified.released.formats import own_form, read_split
@@ -84,9 +83,8 @@ def _resolve(
     elif released_dir and splits:
         published = {split: _user_files(collection, split, Path(released_dir)) for split in splits}
     else:
-        near = difflib.get_close_matches(collection, listing, n=1)
         raise InputError(
-            f"unknown collection {collection!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+            f"unknown collection {collection!r}{nearest(collection, listing)}",
             file=listed,
             remedy="for annotations of your own, name their folder in released_dir, and their splits",
         )

@@ -4,14 +4,13 @@
 # pyright: reportMissingTypeStubs=false, reportPrivateUsage=false
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 
-import difflib
 import runpy
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verified.errors import InputError
+from verified.errors import InputError, nearest
 from verified.runtime.digest import script_of
 from verified.runtime.manifest import rebuild_command
 from verified.runtime.project import PROJECT
@@ -85,9 +84,8 @@ def _job(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Pa
 
     scripted = {rule_object.name: rule_object for rule_object in workflow.rules if rule_object.script}
     if rule not in scripted:
-        near = difflib.get_close_matches(rule, scripted, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"no rule {rule!r} with a script", remedy=f"{hint}known: {', '.join(sorted(scripted))}")
+        problem = f"no rule {rule!r} with a script{nearest(rule, scripted)}"
+        raise InputError(problem, remedy=f"known: {', '.join(sorted(scripted))}")
     names = set(scripted[rule].wildcard_names)
     if names != set(wildcards):
         listed = ", ".join(sorted(names)) or "none"

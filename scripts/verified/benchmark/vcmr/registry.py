@@ -1,7 +1,6 @@
 """Models by name. The name of a model is the name of its file in `models/`."""
 
 import ast
-import difflib
 import importlib.util
 import sys
 import traceback
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verified.config.retrieval import extend_path, model_files, model_module, model_names
-from verified.errors import InputError
+from verified.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from verified.benchmark.vcmr.contract import RetrievalModel
@@ -100,11 +99,9 @@ def model_class(name: str) -> type["RetrievalModel"]:
         importlib.import_module(model_module(name))
     if name not in _CLASSES:
         names = sorted({*model_names(), *_CLASSES})
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}? " if near else ""
         if name in model_names():
             raise InputError("registers another name", file=model_files()[name], remedy=f'write @register("{name}")')
-        raise InputError(f"unknown retrieval model {name!r}", remedy=f"{hint}known: {', '.join(names)}")
+        raise InputError(f"unknown retrieval model {name!r}{nearest(name, names)}", remedy=f"known: {', '.join(names)}")
     return _CLASSES[name]
 
 
@@ -142,10 +139,9 @@ def build_model(name: str, sizes: dict, options: dict | None = None) -> "Retriev
     """
     model = model_class(name)
     options = options or {}
-    names = {field.name for field in fields(model.Config)}
+    names = sorted(field.name for field in fields(model.Config))
     for option in options:
         if option not in names:
-            near = difflib.get_close_matches(option, sorted(names), n=1, cutoff=0.4)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"{name} has no option {option!r}", remedy=f"{hint}known: {', '.join(sorted(names))}")
+            problem = f"{name} has no option {option!r}{nearest(option, names)}"
+            raise InputError(problem, remedy=f"known: {', '.join(names)}")
     return model(model.Config(**sizes, **options))
