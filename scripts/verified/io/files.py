@@ -122,7 +122,9 @@ def read_text(path: str | os.PathLike[str], most: int | None = None) -> str:
             raise InputError(f"more than {most:,} bytes", file=path, remedy="is it the right file?")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8: {error}", file=path, remedy="save it as UTF-8") from None
+        row, problem = error.object.count(b"\n", 0, error.start) + 1, f"{error.reason} at byte {error.start}"
+        remedy = "save it as UTF-8 (in a spreadsheet: `CSV UTF-8`)"
+        raise InputError(f"not UTF-8 ({problem})", file=path, row=row, remedy=remedy) from None
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from None
 

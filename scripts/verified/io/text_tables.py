@@ -7,6 +7,7 @@ apostrophe, and read without it.
 import csv
 import io
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,25 +17,57 @@ from verified.io.files import read_text, write_text
 
 CsvRow = dict[str, str]
 """Cells by column; empty or missing cells are "", cells beyond the last column are dropped."""
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
+"""Separators of other tables called CSV; their numbers often contain commas, so they are refused."""
+SEPARATOR_LINE = re.compile(r"sep=", re.IGNORECASE)
+"""Line that Excel writes above the header to name the separator."""
 
 
 def read_csv(path: str | os.PathLike[str], needed: Iterable[str], optional: str = "") -> list[tuple[int, CsvRow]]:
-    """The rows of a CSV in UTF-8 with their numbers in the file, of which the header is the first.
+    """The rows of a CSV with their numbers in the file. Raises InputError as `open_csv` does."""
+    header, records = open_csv(Path(path), tuple(needed), optional)
+    return [(number, dict.fromkeys(header, "") | dict(zip(header, cells))) for number, cells in records]
+
+
+def open_csv(
+    path: Path, needed: Sequence[str], optional: str = ""
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The header of a CSV in UTF-8, and the other rows that are not empty, with their numbers in the file.
 
     Raises InputError for a file that is missing, is not such a text, or lacks one of the columns `needed`; `optional`
     lists other columns.
     """
-    path = Path(path)
     text = read_text(path)
-    records = numbered(text, path)
-    _, header = next(records, (1, list[str]()))
+    if "\0" in text:
+        raise InputError("holds NUL bytes; is this a CSV file?", file=path)
+    records = _numbered(text, path)
+    row, header = next(records, (1, list[str]()))
+    if len(header) <= 2 and SEPARATOR_LINE.match(header[0] if header else ""):
+        row, header = next(records, (2, list[str]()))
+    header = [name.strip() for name in header]
     if missing := [name for name in needed if name not in header]:
-        remedy = f"needed are {', '.join(needed)}{f', and {optional}' if optional else ''}"
-        raise InputError(f"missing column {', '.join(missing)}", file=path, row=1, remedy=remedy)
-    return [(number, dict.fromkeys(header, "") | dict(zip(header, cells))) for number, cells in records if cells]
+        for mark, separators in SEPARATORS.items():
+            if set(needed) <= {name.strip() for name in ",".join(header).split(mark)}:
+                remedy = "save it with commas between cells and points in numbers (0.5): with the spreadsheet's"
+                remedy += " language set to English, or by `Save as`, `CSV`, with a comma as field separator"
+                raise InputError(f"its cells are separated by {separators}", file=path, row=row, remedy=remedy)
+        problem = f"the header lacks {', '.join(map(repr, missing))}{meant(missing, header)}"
+        columns = f"{', '.join(needed)}{f', and {optional}' if optional else ''}"
+        remedy = f"the first row names the columns, separated by commas: {columns}"
+        raise InputError(problem, file=path, row=row, remedy=remedy)
+    named = [name for name in header if name]
+    if len(set(named)) < len(named):
+        raise InputError("the header names a column twice", file=path, row=row)
+    return header, ((number, cells) for number, cells in records if cells)
 
 
-def numbered(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+def meant(missing: Iterable[str], columns: Iterable[str]) -> str:
+    """A question about the given names that may mean missing ones: in other case, or as in `VIDEO_ID`."""
+    names = [name for name in columns if any(name.strip().casefold().startswith(start) for start in missing)]
+    return f" (is {' and '.join(map(repr, names))} meant?)" if names else ""
+
+
+def _numbered(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV, the header as well, with their numbers from 1 on. Raises InputError with the row of a quote
     that is not closed properly."""
     reader, row = csv.reader(io.StringIO(text, newline=""), strict=True), 0
