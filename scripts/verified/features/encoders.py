@@ -69,14 +69,10 @@ def load_joint(name: str, precision: str = "float32") -> JointEncoder:
         from verified.features.packaged import PackagedJoint
 
         return PackagedJoint(precision)
-    if kind == "siglip":
-        from verified.features.hub_models import SigLip
+    if kind:
+        from verified.features.hub_models import Clip, SigLip
 
-        return SigLip(name, precision)
-    if kind == "clip":
-        from verified.features.hub_models import Clip
-
-        return Clip(name, precision)
+        return (SigLip if kind == "siglip" else Clip)(name, precision)
     raise InputError(
         f"{name!r} is no joint encoder of frames and sentences that can be loaded",
         remedy=f"give {PACKAGED_JOINT}, a CLIP or SigLIP model of the hub, such as openai/clip-vit-base-patch32, or a"

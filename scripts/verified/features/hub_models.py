@@ -72,25 +72,28 @@ class Clip:
     the middle square. Features are not normalised. Raises InputError where the model cannot be loaded.
     """
 
+    kind, example = "CLIP", "openai/clip-vit-base-patch32"
     crop = True
     together = 1
 
     def __init__(self, name: str, precision: str = "float32"):
-        from transformers import AutoTokenizer, CLIPModel
+        from transformers import AutoModel, AutoTokenizer
 
         try:
-            self._tokenizer, model = AutoTokenizer.from_pretrained(name), CLIPModel.from_pretrained(name)
-        except (OSError, ValueError) as error:
+            self._tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name)
+            if not hasattr(model.config, "vision_config"):
+                raise ValueError("it sees no pictures")
+        except (OSError, ValueError, ImportError) as error:
             raise InputError(
-                f"the CLIP model {name!r} cannot be loaded: {error}",
-                remedy="give a hub name such as openai/clip-vit-base-patch32, or a folder that holds the model",
+                f"the {self.kind} model {name!r} cannot be loaded: {error}",
+                remedy=f"give a hub name such as {self.example}, or a folder that holds the model",
             ) from None
         self._device, self._precision = visible_device(), precision
         self._model: Any = model.eval()
         self._model.to(self._device)
         sizes: Any = model.config
-        self.size, self.dim = int(sizes.vision_config.image_size), int(sizes.projection_dim)
-        self._limit = min(self._tokenizer.model_max_length, sizes.text_config.max_position_embeddings)
+        self.size, self._limit = int(sizes.vision_config.image_size), int(sizes.text_config.max_position_embeddings)
+        self.dim = int(getattr(sizes, "projection_dim", sizes.vision_config.hidden_size))
         scale = torch.tensor([CLIP_MEAN, CLIP_DEVIATION], device=self._device)[:, :, None, None]
         self._mean, self._deviation = scale * 255
 
@@ -98,8 +101,11 @@ class Clip:
     def __call__(self, frames: np.ndarray) -> np.ndarray:
         pixels = torch.from_numpy(frames).to(self._device, non_blocking=True).permute(0, 3, 1, 2)
         with computing(self._device, self._precision):
-            pooled = self._model.vision_model((pixels - self._mean) / self._deviation).pooler_output
-            return self._model.visual_projection(pooled).float().cpu().numpy()
+            return self._see(pixels).float().cpu().numpy()
+
+    def _see(self, pixels: torch.Tensor) -> torch.Tensor:
+        pooled = self._model.vision_model((pixels - self._mean) / self._deviation).pooler_output
+        return self._model.visual_projection(pooled)
 
     @torch.inference_mode()
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -114,55 +120,30 @@ class Clip:
     @torch.inference_mode()
     def read(self, texts: list[str]) -> tuple[Any, Any]:
         """Tokens of texts, and the output of the text model. Text beyond CLIP's 77 tokens is cut off."""
-        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=self._limit, return_tensors="pt")
+        limit = min(self._tokenizer.model_max_length, self._limit)
+        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=limit, return_tensors="pt")
         return tokens, self._model.text_model(**tokens.to(self._device))
 
 
-class SigLip:
-    """Frames uint8 [N, size, size, 3] → raw image features float32 [N, dim]; sentences → token and sentence features.
+class SigLip(Clip):
+    """The same for a SigLIP; its sentence feature is the model's vector, and text beyond 64 tokens is cut off."""
 
-    `name` is a hub name or a local folder. Features are not normalised. Raises InputError where the model cannot be
-    loaded.
-    """
-
+    kind, example = "SigLIP", "google/siglip-base-patch16-224"
     crop = False
-    together = 1
 
-    def __init__(self, name: str, precision: str = "float32"):
-        from transformers import AutoTokenizer, SiglipModel
-
-        try:
-            self._tokenizer, model = AutoTokenizer.from_pretrained(name), SiglipModel.from_pretrained(name)
-        except (OSError, ValueError, ImportError) as error:
-            raise InputError(
-                f"the SigLIP model {name!r} cannot be loaded: {error}",
-                remedy="give a hub name such as google/siglip-base-patch16-224, or a folder that holds the model",
-            ) from None
-        self._device, self._precision = visible_device(), precision
-        self._model: Any = model.eval()
-        self._model.to(self._device)
-        sizes: Any = model.config
-        self.size, self.dim = int(sizes.vision_config.image_size), int(sizes.vision_config.hidden_size)
-        self._length = int(sizes.text_config.max_position_embeddings)
-
-    @torch.inference_mode()
-    def __call__(self, frames: np.ndarray) -> np.ndarray:
-        pixels = torch.from_numpy(frames).to(self._device, non_blocking=True).permute(0, 3, 1, 2)
-        with computing(self._device, self._precision):
-            return self._model.vision_model(pixels / 127.5 - 1).pooler_output.float().cpu().numpy()
+    def _see(self, pixels: torch.Tensor) -> torch.Tensor:
+        return self._model.vision_model(pixels / 127.5 - 1).pooler_output
 
     @torch.inference_mode()
     def sentences(self, texts: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """(tokens [L, dim], sentence [dim]) per text, float32: projected states of its tokens with the end, and the
-        model's vector. Text beyond the model's length (64 tokens) is cut off.
-        """
+        model's vector."""
         tokens = self._tokenizer(
-            texts, padding="max_length", truncation=True, max_length=self._length, return_tensors="pt"
+            texts, padding="max_length", truncation=True, max_length=self._limit, return_tensors="pt"
         )
         ids = tokens["input_ids"].to(self._device)
         output = self._model.text_model(ids)
         states = self._model.text_model.head(output.last_hidden_state).cpu().numpy()
         whole = output.pooler_output.cpu().numpy()
-        pad = self._tokenizer.pad_token_id
-        lengths = (tokens["input_ids"] != pad).sum(dim=1).clamp(min=1).tolist()
+        lengths = (tokens["input_ids"] != self._tokenizer.pad_token_id).sum(dim=1).clamp(min=1).tolist()
         return [(states[row, :length], whole[row]) for row, length in enumerate(lengths)]
