@@ -15,7 +15,7 @@ from typing import Any, TypeGuard, cast
 import orjson
 
 from verified.errors import InputError
-from verified.io.files import atomic_path, checked, checked_file
+from verified.io.files import atomic_path, checked_file, read_text
 
 Row = dict[str, Any]
 """One JSON object; its reader knows its keys."""
@@ -41,6 +41,22 @@ def parse_json(text: str) -> Any:
     return _decoder.decode(text)
 
 
+def unreadable(error: Exception, file: object, row: int | None = None, remedy: str | None = None) -> InputError:
+    """The error of a file for a ValueError or RecursionError of `parse_json`, of `members`, or of decoding the text.
+
+    `remedy`: for a text that is not JSON.
+    """
+    if isinstance(error, UnicodeDecodeError):
+        problem, remedy = f"not UTF-8 ({error.reason} at byte {error.start})", "save the file as UTF-8"
+    elif isinstance(error, json.JSONDecodeError):
+        problem = f"not JSON: {error.msg} at {'' if row else f'line {error.lineno}, '}column {error.colno}"
+    elif isinstance(error, RepeatedKeyError):
+        problem, remedy = str(error), "leave one of them"
+    else:  # an integer of thousands of digits, thousands of nested brackets
+        problem, remedy = "a number too long or brackets nested too deep to be read", None
+    return InputError(problem, file=file, row=row, remedy=remedy)
+
+
 def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) -> Iterator[Row]:
     """Yield the objects of a JSON Lines file; row numbers in errors count from 1.
 
@@ -57,21 +73,8 @@ def iterate_jsonl(path: str | os.PathLike[str], required: Iterable[str] = ()) ->
 def _parse(raw: bytes, path: Path, row: int, required: tuple[str, ...]) -> Row:
     try:
         value = parse_json(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not UTF-8 ({error.reason} at byte {error.start})", file=path, row=row, remedy="save the file as UTF-8"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"not a JSON object: {error.msg} at column {error.colno}",
-            file=path,
-            row=row,
-            remedy="each line must hold one complete JSON object",
-        ) from None
-    except RepeatedKeyError as error:
-        raise InputError(str(error), file=path, row=row, remedy="leave one of them") from None
-    except (ValueError, RecursionError):  # an integer of thousands of digits, thousands of nested brackets
-        raise InputError("a number too long or brackets nested too deep to be read", file=path, row=row) from None
+    except (ValueError, RecursionError) as error:
+        raise unreadable(error, path, row, "each line must hold one complete JSON object") from None
     if not is_object(value):
         raise InputError(f"expected a JSON object, found {type(value).__name__}", file=path, row=row)
     missing = [key for key in required if key not in value]
@@ -102,16 +105,11 @@ def write_jsonl(path: str | os.PathLike[str], rows: Iterable[Row]) -> int:
 
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Read one JSON document. Raises InputError with the file's name if it is unreadable."""
-    path = checked(path)
+    text = read_text(path)
     try:
-        return parse_json(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise InputError("no such file" if missing else error.strerror or str(error), file=path) from None
-    except RepeatedKeyError as error:
-        raise InputError(str(error), file=path, remedy="leave one of them") from None
+        return parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"not a JSON document: {error}", file=path) from None
+        raise unreadable(error, path) from None
 
 
 def write_json(path: str | os.PathLike[str], value: object) -> None:

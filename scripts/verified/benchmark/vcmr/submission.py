@@ -29,7 +29,7 @@ from verified.benchmark.submissions import first_row, json_rows, list_some, read
 from verified.benchmark.vcmr.metrics import TASKS
 from verified.errors import InputError
 from verified.io.files import atomic_path, checked_file
-from verified.io.jsonl import RepeatedKeyError, finite, is_span, members
+from verified.io.jsonl import finite, is_span, members, unreadable
 from verified.released.formats import published_form, published_moments
 
 LARGEST = 2**53
@@ -155,12 +155,8 @@ def read_submission(path: str | Path, videos: Mapping[int, str] = MappingProxyTy
     except TypeError:
         problem = "expected an object with video2idx and the lists VCMR, SVMR, VR"
         raise InputError(problem, file=path, remedy=FORMS) from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"not a JSON document: {error}", file=path, remedy=FORMS) from None
-    except RepeatedKeyError as error:
-        raise InputError(str(error), file=path, remedy="leave one of them") from None
-    except (ValueError, RecursionError):
-        raise InputError("a number too long or brackets nested too deep to be read", file=path) from None
+    except (ValueError, RecursionError) as error:
+        raise unreadable(error, path, remedy=FORMS) from None
     if not tasks:
         detail = f"its keys are {list_some([*map(repr, others)])}" if others else "it has no other key"
         raise InputError(f"holds none of the lists VCMR, SVMR, VR; {detail}", file=path, remedy=FORMS)
@@ -200,8 +196,6 @@ def _text(path: Path) -> str:
         return (_unpack(raw, path) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"damaged gzip file: {error}", file=path) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"not a JSON document: {error}", file=path) from None
 
 
 def _unpack(raw: bytes, path: Path) -> bytes:
