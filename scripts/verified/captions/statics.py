@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from PIL import Image
 
 from verified.captions.rows import candidate_row
-from verified.keyframes.archive import Keyframes
+from verified.keyframes.archive import KeyframeTar
 from verified.lmm.client import Call, MediaError
 from verified.lmm.engines.media import fit_picture
 from verified.lmm.prompts import quote
@@ -20,7 +20,7 @@ JPEG = b"\xff\xd8"
 """First bytes of a keyframe."""
 
 
-def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session) -> list[dict]:
+def caption_statics(moments: list[dict], keyframes: KeyframeTar, session: Session) -> list[dict]:
     """Rows of captions/statics, one per moment, in order.
 
     Every keyframe of a moment is described with the coarse caption as guidance (Equation 1); all descriptions, in
@@ -35,7 +35,7 @@ def caption_statics(moments: list[dict], keyframes: Keyframes, session: Session)
 
 
 def ask_statics(
-    moments: list[dict], keyframes: Keyframes, session: Session
+    moments: list[dict], keyframes: KeyframeTar, session: Session
 ) -> tuple[list[list[dict]], list[list[Outcome]], dict[int, Outcome]]:
     """All its calls: keyframes of each moment, outcomes of their descriptions, and those of candidates by position."""
     frame_lists = [keyframes.keyframes(moment["desc_id"]) for moment in moments]
@@ -53,7 +53,7 @@ def ask_statics(
 
 
 def _description_calls(
-    moments: list[dict], frame_lists: list[list[dict]], keyframes: Keyframes, session: Session
+    moments: list[dict], frame_lists: list[list[dict]], keyframes: KeyframeTar, session: Session
 ) -> Iterator[Call]:
     for moment, frames in zip(moments, frame_lists):
         slots = {"caption": moment["caption"], "said": moment.get("said", "")}

@@ -1,27 +1,16 @@
 """Read keyframe archives of shards: index rows and images by name."""
 
+import contextlib
+import functools
 import json
 import os
 import tarfile
-from typing import Protocol
 
 from verified.errors import InputError
 from verified.io.files import checked
 
 
-class Keyframes(Protocol):
-    """Interface of a shard's keyframes for captions."""
-
-    def keyframes(self, desc_id: int) -> list[dict]:
-        """``{file, time, segment}`` of a moment's keyframes, in the order of time."""
-        ...
-
-    def image(self, name: str) -> bytes:
-        """The JPEG of this name."""
-        ...
-
-
-class KeyframeTar:
+class KeyframeTar(contextlib.ExitStack):
     """Reads keyframes/SHARD.tar of any number of shards as if they were one: `index.jsonl` first, then the images it
     names.
 
@@ -29,13 +18,14 @@ class KeyframeTar:
     """
 
     def __init__(self, *paths: str | os.PathLike):
+        super().__init__()
         self.rows: dict[int, dict] = {}
-        self._archives: list[tarfile.TarFile] = []
         self._holders: dict[str, tarfile.TarFile] = {}
-        self._members: dict[tarfile.TarFile, dict[str, tarfile.TarInfo]] = {}
+        # `tarfile` looks each name up among all
+        self._members = functools.cache(lambda archive: {member.name: member for member in archive})
         for path in paths:
             try:
-                archive = tarfile.open(checked(path))  # noqa: SIM115 — closed by close()
+                archive = self.enter_context(tarfile.open(checked(path)))  # noqa: SIM115 (closed with this)
                 index = archive.extractfile("index.jsonl")
                 if index is None:
                     raise KeyError("index.jsonl is no file")
@@ -44,7 +34,6 @@ class KeyframeTar:
             except (OSError, KeyError, tarfile.TarError, ValueError) as error:
                 remedy = "delete it and run again"
                 raise InputError(f"not a keyframe archive: {error}", file=path, remedy=remedy) from None
-            self._archives.append(archive)
             self._holders |= {keyframe["file"]: archive for row in rows.values() for keyframe in row["keyframes"]}
             self.rows |= rows
 
@@ -57,19 +46,6 @@ class KeyframeTar:
         archive = self._holders.get(name)
         if archive is None:
             return b""
-        if archive not in self._members:  # `tarfile` looks each name up among all
-            self._members[archive] = {member.name: member for member in archive}
-        member = self._members[archive].get(name)
+        member = self._members(archive).get(name)
         file = archive.extractfile(member) if member and member.isreg() else None
         return file.read() if file else b""
-
-    def close(self) -> None:
-        """Close the archives."""
-        for archive in self._archives:
-            archive.close()
-
-    def __enter__(self) -> "KeyframeTar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -10,7 +10,7 @@ from verified.keyframes.archive import KeyframeTar
 from verified.runtime.checksums import made_with
 
 
-class SeenKeyframes:
+class SeenKeyframes(KeyframeTar):
     """The existing keyframes of a shard; other moments get the configured maximum.
 
     `supposed` lists these others. Keyframes belong to a moment if three things hold: they fill its span, even if its
@@ -20,15 +20,16 @@ class SeenKeyframes:
 
     def __init__(self, path: Path, settings: Keyframes, moments: list[dict], videos: dict[str, dict]):
         paths = [path] if path.is_file() and made_with(path, settings.model_dump(mode="json")) else []
-        self.tar, self.settings = KeyframeTar(*paths), settings
+        super().__init__(*paths)
+        self.settings = settings
         self.cut_as: dict[int, int] = {}
         self.supposed: dict[int, str] = {}
         of_video: dict[str, list[dict]] = defaultdict(list)
-        for row in self.tar.rows.values():
+        for row in self.rows.values():
             of_video[row["video"]].append(row)
         for moment in moments:
             number, video = moment["desc_id"], moment["video"]
-            same = [self.tar.rows[number]] if number in self.tar.rows else []
+            same = [self.rows[number]] if number in self.rows else []
             rows = [*same, *of_video[video]] if video in videos else []
             if (source := next((row for row in rows if _cut_from(row, moment)), None)) is not None:
                 self.cut_as[number] = source["desc_id"]
@@ -38,19 +39,13 @@ class SeenKeyframes:
     def keyframes(self, desc_id: int) -> list[dict]:
         """Keyframes of a moment, in the order of time."""
         if desc_id in self.cut_as:
-            return self.tar.keyframes(self.cut_as[desc_id])
+            return super().keyframes(self.cut_as[desc_id])
         span = self.supposed[desc_id]
         return [{"file": f"{span}/{segment}.jpg", "time": float(segment)} for segment in range(self.settings.segments)]
 
     def image(self, name: str) -> bytes:
         """The JPEG of this name, or a text in its place."""
-        return self.tar.image(name) or f"not cut yet: {name}".encode()
-
-    def __enter__(self) -> "SeenKeyframes":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.tar.close()
+        return super().image(name) or f"not cut yet: {name}".encode()
 
 
 def _cut_from(row: dict, moment: dict) -> bool:
