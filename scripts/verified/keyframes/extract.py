@@ -51,39 +51,6 @@ class MomentKeyframes(NamedTuple):
     threshold: float | None
 
 
-class _HeldFrames:
-    """The latest frames, undecoded to RGB, within a budget of bytes; the oldest go first."""
-
-    def __init__(self, budget: int):
-        self.budget, self.bytes = budget, 0
-        self.frames: deque[TimedFrame] = deque()
-
-    def add(self, timed: TimedFrame) -> None:
-        self.frames.append(timed)
-        self.bytes += _bytes(timed)
-        while self.bytes > self.budget and len(self.frames) > 1:
-            self._drop()
-
-    def drop_before(self, time: float) -> None:
-        """Forget frames that are off the screen at `time`."""
-        while self.frames and self.frames[0].until - TOLERANCE <= time:
-            self._drop()
-
-    def at(self, time: float) -> np.ndarray | None:
-        """The frame on the screen at `time`, or None if it was discarded. The last frame stays on the screen."""
-        if not self.frames or (time < self.frames[0].time - TOLERANCE and self.frames[0].time > 0):
-            return None
-        timed = next((timed for timed in self.frames if time < timed.until - TOLERANCE), self.frames[-1])
-        return frame_array(timed)
-
-    def _drop(self) -> None:
-        self.bytes -= _bytes(self.frames.popleft())
-
-
-def _bytes(timed: TimedFrame) -> int:
-    return sum(plane.buffer_size for plane in timed.frame.planes)
-
-
 def extract_keyframes(
     path: str | os.PathLike,
     moments: list[tuple[float, float]],
@@ -100,8 +67,8 @@ def extract_keyframes(
     is cut off there. Raises VideoError for an unusable file.
     """
     waiting = sorted(range(len(moments)), key=lambda index: (moments[index][1], index))
-    held_frames, late = _HeldFrames(held_bytes), []
-    score, times, scores = ContentScore(), [], []
+    held, largest = deque[TimedFrame](), 0  # the latest frames, undecoded to RGB, and bytes of the largest so far
+    late, score, times, scores = [], ContentScore(), [], []
 
     def finish(index: int, ended: float) -> Iterator[tuple[int, MomentKeyframes]]:
         """Segment a moment on its scores and yield its keyframes, or leave it to the sparse pass."""
@@ -109,7 +76,7 @@ def extract_keyframes(
         inside = slice(*np.searchsorted(times, [start - TOLERANCE, end - TOLERANCE]))
         segmented = segment_moment(times[inside], scores[inside], segments, threshold, min_seconds)
         spans = bounds(start, end, segmented.cuts)
-        images = [held_frames.at((begin + stop) / 2) for begin, stop in spans]
+        images = [_shown_at(held, (begin + stop) / 2) for begin, stop in spans]
         if any(image is None for image in images):
             late.append((index, spans, segmented))
         else:
@@ -120,9 +87,12 @@ def extract_keyframes(
             times.append(timed.time)
             scores.append(score(stored_array(timed.frame, "bgr24")))
             oldest = _oldest_needed(moments, waiting, segments)
-            held_frames.drop_before(oldest)
+            while held and held[0].until - TOLERANCE <= oldest:
+                held.popleft()
             if timed.until - TOLERANCE > oldest:
-                held_frames.add(timed)
+                if (size := sum(plane.buffer_size for plane in timed.frame.planes)) > largest:
+                    held, largest = deque(held, maxlen=max(1, held_bytes // size)), size
+                held.append(timed)
             while waiting and moments[waiting[0]][1] <= timed.until + TOLERANCE:
                 yield from finish(waiting.pop(0), math.inf)
             if not waiting:
@@ -135,6 +105,13 @@ def extract_keyframes(
             yield from finish(index, ended)
     if late:
         yield from _read_late(path, late)
+
+
+def _shown_at(held: Sequence[TimedFrame], time: float) -> np.ndarray | None:
+    """The frame on the screen at `time`, or None if it was discarded. The last frame stays on the screen."""
+    if not held or (time < held[0].time - TOLERANCE and held[0].time > 0):
+        return None
+    return frame_array(next((timed for timed in held if time < timed.until - TOLERANCE), held[-1]))
 
 
 def _oldest_needed(moments, waiting: list[int], segments: int) -> float:
