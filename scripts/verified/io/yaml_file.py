@@ -33,15 +33,12 @@ def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"more than {MOST_CHARACTERS:,} characters", file=file, remedy="is it the right file?")
     try:
-        loader = yaml.SafeLoader(text)
-        root = loader.get_single_node()
-        if root is not None:
-            _check(root, file, first_line)
-        values = cast(object, root and loader.construct_document(root))  # pyright: ignore[reportUnknownMemberType] (no types)
+        values = _Loader(text, first_line).get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         message = " ".join(filter(None, (error.context, error.problem)))
-        raise _refusal(f"not YAML: {message}", mark, file, first_line) from None
+        raise InputError(f"{place}{message}", file=file, remedy="correct the YAML there") from None
     except yaml.YAMLError as error:  # characters that YAML forbids
         raise InputError(f"not YAML: {error}", file=file, remedy="remove them") from None
     except RecursionError:
@@ -51,63 +48,58 @@ def read_yaml(text: str, file: object, first_line: int = 1) -> dict[str, Any]:
     return cast(dict[str, Any], values)
 
 
-def _check(root: Node, file: object, first_line: int) -> None:
-    """Raise InputError for duplicate keys, unreadable scalars, and excessive expansion by aliases."""
-    sizes: dict[int, int] = {}
+class _Loader(yaml.SafeLoader):
+    """Raises MarkedYAMLError also for duplicate keys, unreadable scalars, and excessive expansion by aliases."""
 
-    def size(node: Node, above: frozenset[int]) -> int:
-        if id(node) in above:
-            raise _refusal("a value contains itself", node.start_mark, file, first_line)
-        if id(node) not in sizes:
-            inside = above | {id(node)}
-            if isinstance(node, MappingNode):
-                _check_keys(node, file, first_line)
-                total = sum(size(key, inside) + size(value, inside) for key, value in node.value)
-            elif isinstance(node, SequenceNode):
-                total = sum(size(item, inside) for item in node.value)
-            else:
-                _check_scalar(node, file, first_line)
-                total = 0
-            sizes[id(node)] = 1 + total
-            if sizes[id(node)] > MOST_VALUES:
-                raise _refusal(f"more than {MOST_VALUES} values", node.start_mark, file, first_line)
-        return sizes[id(node)]
+    def __init__(self, text: str, first_line: int):
+        super().__init__(text)
+        self.line = first_line - 1
+        self._sizes: dict[Node, int] = {}
 
-    size(root, frozenset())
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
+        """The next node, with all nodes below it."""
+        is_alias = bool(self.check_event(yaml.AliasEvent))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] (no types)
+        node = super().compose_node(parent, index)
+        if node is None or (is_alias and node in self._sizes):
+            return node
+        if is_alias:
+            raise _fault(node, "a value contains itself")
+        below: list[Node] = []
+        if isinstance(node, MappingNode):
+            _check_keys(node)
+            below = [each for pair in node.value for each in pair]
+        elif isinstance(node, SequenceNode):
+            below = node.value
+        elif node.tag != MERGE:
+            self._check_scalar(node)
+        self._sizes[node] = 1 + sum(self._sizes[each] for each in below)
+        if self._sizes[node] > MOST_VALUES:
+            raise _fault(node, f"more than {MOST_VALUES} values")
+        return node
+
+    def _check_scalar(self, node: Node) -> None:
+        if len(node.value) > LONGEST:
+            raise _fault(node, f"a value of more than {LONGEST:,} characters")
+        try:
+            value = self.construct_object(node)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] (no types)
+            if isinstance(value, int | float) and NOT_AS_WRITTEN.fullmatch(node.value):
+                raise ValueError(f"to YAML, that is {value}: give the number, or quote a text")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError("give a number, or null")
+        except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:  # of int(), datetime() …
+            raise _fault(node, f"{node.value!r} cannot be read ({error})") from None
 
 
-def _check_keys(mapping: MappingNode, file: object, first_line: int) -> None:
+def _check_keys(mapping: MappingNode) -> None:
     lines: dict[str, int] = {}
     for key, _ in mapping.value:
         if not isinstance(key, ScalarNode):
-            raise _refusal("a key is a list or a mapping", key.start_mark, file, first_line)
-        if key.tag == MERGE:
-            continue
-        line = first_line + key.start_mark.line
-        if key.value in lines:
-            raise InputError(
-                f"the key {key.value!r} is given twice, in line {lines[key.value]} and line {line}",
-                file=file,
-                remedy="join the two, or remove one",
-            )
+            raise _fault(key, "a key is a list or a mapping")
+        line = key.start_mark.line + 1
+        if key.value in lines and key.tag != MERGE:
+            raise _fault(key, f"the key {key.value!r} is given twice, in line {lines[key.value]} and line {line}")
         lines[key.value] = line
 
 
-def _check_scalar(node: Node, file: object, first_line: int) -> None:
-    if node.tag == MERGE:
-        return
-    if len(node.value) > LONGEST:
-        raise _refusal(f"a value of more than {LONGEST:,} characters", node.start_mark, file, first_line)
-    try:
-        value = yaml.constructor.SafeConstructor().construct_object(node)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] (no types)
-        if isinstance(value, int | float) and NOT_AS_WRITTEN.fullmatch(node.value):
-            raise ValueError(f"to YAML, that is {value}: give the number, or quote a text")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError("give a number, or null")
-    except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:  # of int(), datetime() …
-        raise _refusal(f"{node.value!r} cannot be read ({error})", node.start_mark, file, first_line) from None
-
-
-def _refusal(problem: str, mark: yaml.Mark | None, file: object, first_line: int) -> InputError:
-    place = f"line {first_line + mark.line}, column {mark.column + 1}: " if mark else ""
-    return InputError(f"{place}{problem}", file=file, remedy="correct the YAML there")
+def _fault(node: Node, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
