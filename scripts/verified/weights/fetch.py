@@ -77,10 +77,9 @@ def _fetch_locked(model: Wanted, commit: str, files: dict[str, dict], weights: W
         check(folder, files, model.key, f"put the locked files there, or remove the entry from {weights.lock}")
         return folder
     folder = folder_of(model, commit, Path(weights.folder))
-    if first_difference(folder, files):
-        for name, facts in files.items():
-            if first_difference(folder, {name: facts}):
-                (folder / name).unlink(missing_ok=True)
+    if changed := [name for name, facts in files.items() if difference(folder / name, facts)]:
+        for name in changed:
+            (folder / name).unlink(missing_ok=True)
         folder = bring(model, commit, {n: facts["bytes"] for n, facts in files.items()}, Path(weights.folder))
         check(folder, files, model.key, f"fetch again; if it stays so, remove the entry from {weights.lock}")
     return folder
@@ -231,27 +230,21 @@ def needed_files(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if not name.startswith(("onnx/", "openvino/", "coreml/", "original/")))
 
 
-def first_difference(folder: Path, files: Mapping[str, dict]) -> tuple[str, str] | None:
-    """(file, problem) for the first of `files` ({name: {bytes, sha256}}) that is missing from `folder` or differs."""
-    for name, facts in files.items():
-        path = folder / name
-        if not path.is_file():
-            return name, "it is missing"
-        if path.stat().st_size != facts["bytes"]:
-            return name, f"it has {path.stat().st_size} bytes, not {facts['bytes']}"
-    for name, facts in files.items():
-        digest = file_digest(folder / name)
-        if digest != facts["sha256"]:
-            return name, f"its SHA-256 is {digest}, not {facts['sha256']}"
-    return None
+def difference(path: Path, facts: Mapping) -> str:
+    """How a file differs from its facts {bytes, sha256}; empty if it does not."""
+    if not path.is_file():
+        return "it is missing"
+    if path.stat().st_size != facts["bytes"]:
+        return f"it has {path.stat().st_size} bytes, not {facts['bytes']}"
+    digest = file_digest(path)
+    return "" if digest == facts["sha256"] else f"its SHA-256 is {digest}, not {facts['sha256']}"
 
 
 def check(folder: Path, files: Mapping[str, dict], key: str, remedy: str) -> None:
-    """Raise InputError unless `folder` holds all of `files` unchanged."""
-    difference = first_difference(folder, files)
-    if difference:
-        name, problem = difference
-        raise InputError(f"{key} differs from the lock file: {problem}", file=folder / name, remedy=remedy)
+    """Raise InputError unless `folder` holds all of `files` ({name: {bytes, sha256}}) unchanged."""
+    for name, facts in files.items():
+        if problem := difference(folder / name, facts):
+            raise InputError(f"{key} differs from the lock file: {problem}", file=folder / name, remedy=remedy)
 
 
 def fetch_umt(evaluator: Evaluator, lock: str, pause: float = 2.0) -> dict:
