@@ -1,5 +1,4 @@
 from verified.config.trust import any_confidence_warning
-from verified.io.pages import TABLE, page_digest
 from verified.report import CAPTIONS_PAGE, FRONT_PAGE
 from verified.report.contents import browser_facts, browser_inputs, caption_models, front_corpora
 from verified.tables.inputs import leading_tables
@@ -49,7 +48,6 @@ rule summarise_report:
         warning=any_confidence_warning(settings),
         corpora=CORPORA,
         models=caption_models(settings),
-        page=page_digest(TABLE, FRONT_PAGE),
     script:
         "../scripts/report/summarise.py"
 
@@ -75,7 +73,6 @@ rule browse_captions:
     params:
         code=code_of("report/browse_captions.py"),
         about=of_key(browser_facts),
-        page=page_digest(CAPTIONS_PAGE),
     script:
         "../scripts/report/browse_captions.py"
 

@@ -1,6 +1,3 @@
-from verified.people.pages import STUDY, page_digest
-
-
 rule study:
     """Pages for the participants of a user study (Table 3), for every data set with videos."""
     input:
@@ -26,6 +23,5 @@ rule prepare_study:
         study=deciding(settings.study),
         title=title_of,
         seed=settings.seed,
-        page=page_digest(STUDY),
     script:
         "../scripts/study/prepare.py"

@@ -1,4 +1,3 @@
-from verified.io.pages import TABLE, page_digest
 from verified.tables.added import added_code, added_inputs
 from verified.tables.inputs import finished_studies, run_files, shown_records
 from verified.tables.shown import shown_values
@@ -39,7 +38,6 @@ rule build_tables:
     params:
         code=code_of("tables/build.py"),
         settings=shown_values(settings),
-        page=page_digest(TABLE),
         added=added_code(),
     script:
         "../scripts/tables/build.py"

@@ -1,10 +1,8 @@
 from verified.config.folders import dataset_wildcards, datasets_with
-from verified.people.pages import page_digest
 from verified.config.trust import confidence_warning
 from verified.tables.inputs import finest_submissions
 from verified.lmm.tasks.transcription import TRANSCRIPTION
 from verified_lab.config import Audit, Review, limits
-from verified_lab.pages import REVIEW
 from verified_lab.quality.transcripts import subtitles_of_shard
 from verified_lab.scene_captions import COARSE_CAPTION
 
@@ -98,7 +96,6 @@ rule prepare_review:
         warning=of_key(confidence_warning),
         choose_by=settings.annotations.choose_by,
         seed=settings.seed,
-        page=page_digest(REVIEW),
     script:
         "scripts/prepare_pages.py"
 

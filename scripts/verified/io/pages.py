@@ -24,14 +24,6 @@ TABLE = FOLDER / "table"
 SHARED = (COLOURS, PARTS, BASE)
 
 
-def page_digest(*stems: Path) -> str:
-    """SHA-256 (first 16 hex digits) over the files of a page, for rules: they are not Python modules."""
-    digest = hashlib.sha256()
-    for path in sorted(path for stem in (*SHARED, *stems) for path in stem.parent.glob(f"{stem.name}.*")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
 def inert_json(value: object) -> str:
     """JSON that is safe inside a script element: ASCII, without any ``<`` that could end it or open a comment."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

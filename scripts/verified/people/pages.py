@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from verified.io.files import atomic_path
 from verified.io.pages import data_url, page, write_page
-from verified.io.pages import page_digest as digest_of
 
 FOLDER = Path(__file__).resolve().parent / "pages"
 QUESTIONS = (FOLDER / "questions", FOLDER / "clip")
@@ -23,11 +22,6 @@ class Page(NamedTuple):
     title: str
     data: Mapping[str, object]
     clips: Mapping[str, bytes]
-
-
-def page_digest(kind: Parts) -> str:
-    """Digest of the files of a kind of page, for rules: they are not Python modules."""
-    return digest_of(FOLDER / "people", *kind)
 
 
 def write_pages(folder: Path, kind: Parts, contents: Iterable[Page]) -> int:

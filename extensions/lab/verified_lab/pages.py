@@ -2,5 +2,5 @@
 
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent / "pages"
 REVIEW = (FOLDER / "review",)
