@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from verified.errors import InputError, nearest
-from verified.runtime.digest import script_of
 from verified.runtime.manifest import rebuild_command
 from verified.runtime.project import PROJECT
 
@@ -31,9 +30,8 @@ def mock_snakemake(
 def run_script(rule: str, wildcards: Mapping[str, str], configfiles: Sequence[str | Path]) -> None:
     """Run the script of `rule` in this process; breakpoints in it and in the package work."""
     job = _job(rule, wildcards, configfiles, Path())
-    runpy.run_path(
-        str(script_of(job.rule.script)), init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__"
-    )
+    script = job.rule.basedir.join(job.rule.script).get_path_or_uri(secret_free=True)
+    runpy.run_path(script, init_globals={"snakemake": _as_scripts_see(job)}, run_name="__main__")
 
 
 def _as_scripts_see(job: Any) -> Any:

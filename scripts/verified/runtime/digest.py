@@ -68,13 +68,6 @@ def modules_behind(script: Path) -> dict[str, Module]:
     return _closure(source(Module(script)).modules)
 
 
-def script_of(script: str | None) -> Path:
-    """The file in our scripts that a rule runs as `script`; the folder itself if it runs none of them."""
-    names = Path(script or "").parts
-    below = names[::-1].index(SCRIPTS.name) if SCRIPTS.name in names else 0
-    return SCRIPTS.joinpath(*names[len(names) - below :])
-
-
 @cache
 def script_digest(script: Path) -> str:
     """SHA-256 (first 16 hex digits) over all code and data behind a script's outputs, except the script and its
