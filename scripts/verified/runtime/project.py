@@ -35,8 +35,8 @@ def locate(path: str | os.PathLike[str]) -> Path:
 
 
 def near(path: Path) -> Path:
-    """A file of the project as rules name it: relative where the run is in the project, which can then be moved."""
-    return path.relative_to(PROJECT) if Path.cwd() == PROJECT and path.is_relative_to(PROJECT) else path
+    """A file as rules name it: relative inside the working folder, so that a project can be moved with its results."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 CODE = ("scripts", "extensions", "rules", "config")
