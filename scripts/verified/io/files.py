@@ -80,12 +80,13 @@ def empty_folder(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-class Spool:
+class Spool(contextlib.ExitStack):
     """Contents by name in an unnamed file of a folder, added in any order: for more of them than memory holds."""
 
     def __init__(self, folder: Path):
+        super().__init__()
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 — closed at the end of the block
+        self._file = self.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 (closed with this)
         self._places: dict[str, tuple[int, int]] = {}
 
     def add(self, name: str, content: bytes) -> None:
@@ -97,12 +98,6 @@ class Spool:
         start, length = self._places[name]
         self._file.seek(start)
         return self._file.read(length)
-
-    def __enter__(self) -> "Spool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
