@@ -87,7 +87,6 @@ def _name(configurations: list[Path]) -> list[str]:
 def fetch(arguments: argparse.Namespace) -> int:
     """Fetch or list them; 2 if one is unavailable, after trying all others."""
     from verified.config import read
-    from verified.errors import InputError
     from verified.planning.stages import wanted_models
     from verified.released.collections import downloads
     from verified.released.files import download, verify

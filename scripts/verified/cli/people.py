@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from verified.cli.command import SNAKEMAKE, command, folder, only_for, option, output, run_workflow, several
-from verified.errors import InputError
+from verified.cli.command import SNAKEMAKE, between, command, folder, only_for, option, output, run_workflow, several
 
 
 @command(
@@ -16,7 +15,7 @@ from verified.errors import InputError
     output("with --collect: where the results go (default: the folder of the key)", metavar="FOLDER"),
     option(
         "--raters",
-        type=int,
+        type=between(0, 1000, int),
         metavar="NUMBER",
         help="with --collect: count captions with the grades of so many people (default: as many as it asks)",
     ),
@@ -74,8 +73,6 @@ def _collect(arguments: argparse.Namespace) -> None:
 
     key = read_key(arguments.key, FORM)
     target = arguments.output or arguments.key.parent
-    if arguments.raters is not None and arguments.raters < 1:
-        raise InputError("--raters must be at least 1")
     collected = collect(arguments.collect, key, FORM)
     for participant, numbers in collected.open.items():
         expected = len(key["participants"][participant - 1])

@@ -142,7 +142,4 @@ def _reason(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for name in ("source", "target"):
-        parser.add_argument(name)
-    sys.exit(main(**vars(parser.parse_args())))
+    sys.exit(main(*sys.argv[1:]))

@@ -153,10 +153,6 @@ def _problem(found: Any) -> tuple[str, str] | None:
     return None
 
 
-# h5py has no types.
-# pyright: reportUnknownMemberType=false
-
-
 def name_of(key: str) -> str:
     """The name of a key's data set."""
     return "%2E" if key == "." else key.replace("%", "%25").replace("/", "%2F")
