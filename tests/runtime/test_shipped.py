@@ -74,7 +74,7 @@ def test_a_file_of_an_installed_package_that_changed_is_named_with_the_package(t
     monkeypatch.syspath_prepend(tmp_path)
     package = install(tmp_path, "small-encoder", {"model.safetensors": b"weights" * 99, "tokenizer.json": b"{}"})
     check_installed("small-encoder")
-    for cached in (project._recorded_digests, project._compare):
+    for cached in (project._recorded_digests, project.check_digest):
         cached.cache_clear()
     flip(package / "model.safetensors")
     check_installed("small-encoder", [package / "tokenizer.json", tmp_path / "other"])
@@ -92,7 +92,7 @@ def test_prompts_and_sources_of_an_installed_workflow_are_those_of_its_wheel(tmp
         monkeypatch.setattr(f"{module}.WORKFLOW", "wheel-of-the-workflow")
     read_sources(folder / "config" / "sources.csv")
     read_prompt(folder / "config" / "prompts" / "positives.md", POSITIVES)
-    for cached in (read_sources, project._compare):
+    for cached in (read_sources, project.check_digest):
         cached.cache_clear()
     for name in files:
         flip(folder / name)

@@ -22,12 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from verified.errors import InputError
-from verified.io.files import file_digest
 from verified.io.jsonl import read_json
 from verified.nn import mini_lm
 from verified.nn.layers import channels_last, computing, visible_device
 from verified.nn.sentences import encode
-from verified.runtime.project import CARD, check_card
+from verified.runtime.project import CARD, check_card, check_digest
 
 SHIPPED = Path(__file__).with_name("weights")
 VECTORS = SHIPPED / "class-vectors.npy"
@@ -162,10 +161,7 @@ def load_network() -> "EfficientNetLite0":
         path = Path(str(metadata.distribution(facts["name"]).locate_file(facts["file"])))
     except metadata.PackageNotFoundError:
         raise InputError(f"the package {facts['name']} is not installed", remedy=remedy) from None
-    digest = file_digest(path) if path.is_file() else "none"
-    if digest != facts["sha256"]:
-        problem = f"not the file that the card names: SHA-256 {digest[:16]} instead of {facts['sha256'][:16]}"
-        raise InputError(problem, file=path, remedy=remedy)
+    check_digest(path, facts["sha256"], remedy)
     return EfficientNetLite0(torch.load(path, map_location="cpu", weights_only=True)).eval()
 
 

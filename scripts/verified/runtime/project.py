@@ -91,7 +91,7 @@ def check_card(path: str | Path, folder: Path) -> None:
     if not files:
         raise InputError(f"is not on the card {folder / CARD}", file=path, remedy=_remedy(path))
     for file in files:
-        _compare(file, listed[file], _remedy(file))
+        check_digest(file, listed[file], _remedy(file))
 
 
 @cache
@@ -112,7 +112,7 @@ def check_installed(package: str, files: Iterable[str | Path] = ()) -> None:
     paths = {Path(file).resolve() for file in files}
     for file, digest in _recorded_digests(package).items():
         if not paths or file in paths:
-            _compare(file, digest, f"install it again: pip install --force-reinstall --no-deps {package}")
+            check_digest(file, digest, f"install it again: pip install --force-reinstall --no-deps {package}")
 
 
 @cache
@@ -131,7 +131,8 @@ def _recorded_digests(package: str) -> dict[Path, str]:
 
 
 @cache
-def _compare(file: Path, digest: str, remedy: str) -> None:
+def check_digest(file: Path, digest: str, remedy: str) -> None:
+    """Raise InputError unless a file has this SHA-256."""
     actual = file_digest(file) if file.is_file() else "none"
     if actual != digest:
         problem = f"not the file that was shipped: SHA-256 {actual[:16]} instead of {digest[:16]}"
