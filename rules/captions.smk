@@ -17,10 +17,8 @@ rule caption_statics:
     resources:
         **ASKING.needs("image_lmm", "llm", mb=2000),
     params:
+        **ASKING.params(TASKS_OF_STAGE["statics"], "image_lmm", "llm"),
         code=code_of("captions/describe_statics.py"),
-        engines=ASKING.engine_code("image_lmm", "llm"),
-        generation=ASKING.values(*TASKS_OF_STAGE["statics"]),
-        asked_in=asked_in_of("results/{dataset}/captions/statics/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/captions/describe_statics.py"
@@ -45,11 +43,9 @@ rule caption_dynamics:
     resources:
         **ASKING.needs("video_lmm", "llm"),
     params:
+        **ASKING.params(TASKS_OF_STAGE["dynamics"], "video_lmm", "llm"),
         code=code_of("captions/describe_dynamics.py"),
-        engines=ASKING.engine_code("video_lmm", "llm"),
         dynamics=dataset_settings("dynamics"),
-        generation=ASKING.values(*TASKS_OF_STAGE["dynamics"]),
-        asked_in=asked_in_of("results/{dataset}/captions/dynamics/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/captions/describe_dynamics.py"

@@ -1,4 +1,3 @@
-from verified.captions.counts import asked_in_of
 from verified.lmm.jobs import AskingJobs
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.weights.wanted import role_records, sentence_records

@@ -17,11 +17,9 @@ rule write_perturbations:
     resources:
         **ASKING.needs("llm", gpu_minutes=120),
     params:
+        **ASKING.params(TASKS_OF_STAGE["perturbations"], "llm"),
         code=code_of("perturbations/write.py"),
-        engines=ASKING.engine_code("llm"),
-        generation=ASKING.values(*TASKS_OF_STAGE["perturbations"]),
         sentences=settings.generation.sentence_model,
-        asked_in=asked_in_of("results/{dataset}/perturbations/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "../scripts/perturbations/write.py"

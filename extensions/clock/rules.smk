@@ -20,7 +20,6 @@ rule test_clock:
         **ASKING.needs("video_lmm"),
     params:
         code=code_of("extensions/clock/scripts/ask_model.py"),
-        threads=settings.generation.threads,
         engines=ASKING.engine_code("video_lmm"),
         generation=ASKING.values(*forms(settings.generation).values()),
         clock=deciding(CLOCK),

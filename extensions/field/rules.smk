@@ -27,16 +27,11 @@ if ROWS.dense:
             "../../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            **needs(4000, minutes=720, disk_mb=2000),
-            gpu=ASKING.gpus("embed"),
-            api_slots=ASKING.api_slots("embed"),
+            **ASKING.needs("embed", mb=4000, minutes=720, gpu_minutes=720),
         params:
+            **ASKING.params([EMBEDDING], "embed"),
             code=code_of("extensions/field/scripts/embed_videos.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("embed"),
-            generation=ASKING.values(EMBEDDING),
             split=of_dataset(lambda dataset: dataset.spans.test_split),
-            asked_in=asked_in_of("results/{dataset}/features/embedded/{shard}.counts.json"),
         script:
             "scripts/embed_videos.py"
 
@@ -58,17 +53,12 @@ if ROWS.dense:
             "../../envs/asking.yaml"
         threads: settings.generation.threads
         resources:
-            **needs(4000, minutes=240),
-            gpu=ASKING.gpus("embed"),
-            api_slots=ASKING.api_slots("embed"),
+            **ASKING.needs("embed", mb=4000, minutes=240),
         params:
+            **ASKING.params([EMBEDDING], "embed", counts="metrics"),
             code=code_of("extensions/field/scripts/rank_dense.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("embed"),
-            generation=ASKING.values(EMBEDDING),
             spans=dataset_settings("spans"),
             facts=partial(field_runs.dense_facts, settings),
-            asked_in=asked_in_of("results/{dataset}/retrieval/dense/untrained/seed-0/{tested_on}/metrics.json"),
         script:
             "scripts/rank_dense.py"
 
@@ -98,16 +88,13 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
         resources:
             **ASKING.needs("video_lmm", mb=4000, minutes=1440, gpu_minutes=1440),
         params:
+            **ASKING.params([GROUND], "video_lmm", counts="metrics"),
             code=code_of("extensions/field/scripts/ask.py"),
-            threads=settings.generation.threads,
-            engines=ASKING.engine_code("video_lmm"),
-            generation=ASKING.values(GROUND),
             grounds=True,
             step=deciding(ROWS.grounder, ("frames", "videos")),
             nms_threshold=of_dataset(lambda dataset: dataset.spans.nms_threshold),
             seed=settings.seed,
             facts=partial(field_runs.follow_facts, settings, "grounder"),
-            asked_in=asked_in_of(f"{GROUNDED}/metrics.json"),
         script:
             "scripts/ask.py"
 
@@ -132,4 +119,3 @@ if ROWS.grounder.first_stages or ROWS.reranker.first_stages:
             grounds=False,
             step=deciding(ROWS.reranker, ("frames", "moments")),
             facts=partial(field_runs.follow_facts, settings, "reranker"),
-            asked_in=asked_in_of(f"{RERANKED}/metrics.json"),

@@ -2,12 +2,11 @@ from verified.config.folders import dataset_wildcards, datasets_with
 from verified.config.trust import confidence_warning
 from verified.tables.inputs import finest_submissions
 from verified.lmm.tasks.transcription import TRANSCRIPTION
-from verified_lab.config import Audit, Review, limits
+from verified_lab.config import Audit, Review, limits, measured
 from verified_lab.quality.transcripts import subtitles_of_shard
 from verified_lab.scene_captions import COARSE_CAPTION
 
 LIMITS = limits(settings)
-FILTERED = filtered_pattern(settings, True)
 REVIEWED = settings.section(Review)
 AUDIT = deciding(settings.section(Audit) or Audit())
 
@@ -22,20 +21,15 @@ rule caption_scenes:
         counts="results/{dataset}/corpus/scenes/{shard}.counts.json",
     log:
         "logs/{dataset}/caption_scenes/{shard}.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         f"../{ASKING.environment('video_lmm')}"
     threads: settings.generation.threads
     resources:
         **ASKING.needs("video_lmm"),
     params:
+        **ASKING.params([COARSE_CAPTION], "video_lmm"),
         code=code_of("extensions/lab/scripts/caption_scenes.py"),
-        threads=settings.generation.threads,
-        engines=ASKING.engine_code("video_lmm"),
         dynamics=dataset_settings("dynamics"),
-        generation=ASKING.values(COARSE_CAPTION),
-        asked_in=asked_in_of("results/{dataset}/corpus/scenes/{shard}.counts.json"),
         seed=settings.seed,
     script:
         "scripts/caption_scenes.py"
@@ -50,8 +44,6 @@ rule propose_moments:
         moments="results/{dataset}/corpus/proposed.csv",
     log:
         "logs/{dataset}/propose_moments.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../../envs/asking.yaml"
     resources:
@@ -82,8 +74,6 @@ rule prepare_review:
         pages=directory("results/{dataset}/review/pages"),
     log:
         "logs/{dataset}/prepare_review.log",
-    wildcard_constraints:
-        dataset=datasets("annotated_here"),
     conda:
         "../../envs/data.yaml"
     resources:
@@ -113,8 +103,6 @@ if REVIEWED.decisions:
             tables="results/{dataset}/annotations/review/tables.json",
         log:
             "logs/{dataset}/adjudicate_review.log",
-        wildcard_constraints:
-            dataset=datasets("annotated_here"),
         conda:
             "../../envs/data.yaml"
         resources:
@@ -238,21 +226,13 @@ if LIMITS:
             measures="results/{dataset}/corpus/found/{shard}.measures.jsonl",
         log:
             "logs/{dataset}/measure_quality/{shard}.log",
-        wildcard_constraints:
-            dataset=FILTERED,
         conda:
             "../../envs/data.yaml"
         resources:
             **needs(2000, minutes=240),
         params:
             code=code_of("extensions/lab/scripts/measure_quality.py"),
-            # A changed limit repeats no measurement, except for the first limit on text, which is measured only then.
-            quality=of_key(
-                lambda settings, name: {
-                    "fps": LIMITS[name].fps,
-                    "max_text": None if LIMITS[name].max_text is None else 0.0,
-                }
-            ),
+            quality=of_key(measured),
             shards=settings.shards,
         script:
             "scripts/measure_quality.py"
@@ -268,19 +248,15 @@ if LIMITS:
             counts="results/{dataset}/corpus/found/{shard}.transcripts.counts.json",
         log:
             "logs/{dataset}/transcribe_videos/{shard}.log",
-        wildcard_constraints:
-            dataset=FILTERED,
         conda:
             "../../envs/asking.yaml"
         resources:
             **needs(2000, minutes=240),
             api_slots=ASKING.api_slots("speech"),
         params:
+            **ASKING.params([TRANSCRIPTION], "speech"),
             code=code_of("extensions/lab/scripts/transcribe_videos.py"),
             asks=of_key(lambda settings, name: LIMITS[name].transcripts == "speech"),
-            engines=ASKING.engine_code("speech"),
-            generation=ASKING.values(TRANSCRIPTION),
-            asked_in=asked_in_of("results/{dataset}/corpus/found/{shard}.transcripts.counts.json"),
             seed=settings.seed,
         script:
             "scripts/transcribe_videos.py"
@@ -301,8 +277,6 @@ if LIMITS:
             quality="results/{dataset}/corpus/shards/{shard}.quality.jsonl",
         log:
             "logs/{dataset}/judge_moments/{shard}.log",
-        wildcard_constraints:
-            dataset=FILTERED,
         conda:
             "../../envs/data.yaml"
         resources:
@@ -329,7 +303,7 @@ if LIMITS:
         log:
             "logs/{dataset}/select_moments/{shard}.log",
         wildcard_constraints:
-            dataset=FILTERED,
+            dataset=filtered_pattern(settings, True),
         conda:
             "../../envs/data.yaml"
         resources:

@@ -79,13 +79,10 @@ rule write_rextime_questions:
     resources:
         **ASKING.needs("llm", "video_lmm"),
     params:
+        **ASKING.params(GENERATION, "llm", "video_lmm"),
         code=code_of("extensions/rextime/scripts/write_questions.py"),
-        threads=settings.generation.threads,
-        engines=ASKING.engine_code("llm", "video_lmm"),
-        generation=ASKING.values(*GENERATION),
         rextime=deciding(SECTION, ("frames", "routing", "verification_threshold")),
         shards=settings.shards,
-        asked_in=asked_in_of(f"{REXTIME}/questions/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "scripts/write_questions.py"
@@ -188,7 +185,6 @@ if rextime.adapter(settings):
             gpu=ASKING.gpus("video_lmm"),
         params:
             code=code_of("extensions/rextime/scripts/fine_tune_lmm.py"),
-            threads=settings.generation.threads,
             engines=ASKING.engine_code("video_lmm"),
             generation=ASKING.values(LOCATE, SCORING),
             frames=SECTION.frames,
@@ -220,12 +216,9 @@ rule answer_rextime_questions:
     resources:
         **ASKING.needs("video_lmm"),
     params:
+        **ASKING.params(lambda wildcards: PROTOCOL_TASKS[wildcards.protocol], "video_lmm"),
         code=code_of("extensions/rextime/scripts/answer_questions.py"),
-        threads=settings.generation.threads,
-        engines=ASKING.engine_code("video_lmm"),
-        generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol]),
         frames=SECTION.frames,
-        asked_in=asked_in_of(f"{REXTIME}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
         seed=settings.seed,
     script:
         "scripts/answer_questions.py"
@@ -297,7 +290,6 @@ use rule answer_rextime_questions as answer_released_questions with:
         f"logs/{settings.name}/answer_released_questions/{{released}}/{{tuned}}{{protocol}}-{{shard}}.log",
     params:
         generation=lambda wildcards: ASKING.values(*PROTOCOL_TASKS[wildcards.protocol], LOCATE),
-        asked_in=asked_in_of(f"{REXTIME}/released/{{released}}/answers/{{tuned}}{{protocol}}/{{shard}}.counts.json"),
 
 
 rule join_released_answers:

@@ -13,7 +13,7 @@ from stub_engine import StubEngine
 
 import verified.captions.clips as clips
 from verified.captions.clips import clip_digest, fitted_size, order_by_video
-from verified.captions.counts import THIS_RUN, add_served, add_up, asked_in
+from verified.captions.counts import add_served, add_up
 from verified.captions.dynamics import caption_dynamics
 from verified.captions.rows import shard_counts, split_corrupted
 from verified.captions.statics import caption_statics
@@ -21,6 +21,7 @@ from verified.config.generation import EngineSettings
 from verified.io.jsonl import write_json
 from verified.keyframes.archive import KeyframeTar
 from verified.keyframes.extract import encode_jpeg
+from verified.lmm.jobs import THIS_RUN, asked_in
 from verified.lmm.request import STATUSES, NotNow, Reply
 from verified.lmm.session import Session
 from verified.lmm.tasks.dynamics import TASKS

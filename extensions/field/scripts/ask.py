@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake, snakemake.params.generation["threads"]) as log:
     from verified.benchmark.vcmr.data import read_moments
     from verified.benchmark.vcmr.testing import write_test
     from verified.config.generation import Generation

@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads):
+with job(snakemake, snakemake.params.generation["threads"]):
     from verified.config.datasets import Spans
     from verified.config.generation import Generation
     from verified.config.params import received

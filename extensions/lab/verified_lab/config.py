@@ -111,3 +111,9 @@ def limits(settings: Config) -> dict[str, Quality]:
     """Limits of moments, by data set."""
     section = settings.section(Filters)
     return section.datasets if section else {}
+
+
+def measured(settings: Config, name: str) -> dict[str, float | None]:
+    """Settings of a data set's measurements: a changed limit repeats none, except for the first limit on text."""
+    quality = limits(settings)[name]
+    return {"fps": quality.fps, "max_text": None if quality.max_text is None else 0.0}

@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake, snakemake.params.generation["threads"]) as log:
     from verified.config.generation import Generation
     from verified.config.params import received
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl

@@ -1,22 +1,9 @@
-"""Counts of shards next to their rows: sums over a data set, and the shards that the next run retries.
+"""Counts of shards next to their rows, and their sums over a data set."""
 
-Snakemake runs a job again when one of its params differs from the value with which its outputs were made. For a shard
-whose counts report unanswered calls, the param `asked_in` names the current run and so is new in each run. For any
-other shard it is the value at the job's last calls, stored in its counts.
-"""
-
-import json
-import os
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
 
 from verified.lmm.request import STATUSES
-
-THIS_RUN = f"run {os.getpid()} of {time.time():.0f}"
 
 
 def add_up(stages: dict[str, Iterable[dict]]) -> dict:
@@ -67,21 +54,3 @@ def add_served(about: dict, outcomes: dict) -> dict:
     """Facts of a card, with `served_models` below its models."""
     served = served_models(outcomes)
     return about | {"models": about["models"] | {"Answers by other models": served}} if served else about
-
-
-@cache
-def asked_in(counts: str) -> str:
-    """The run that has to ask for the shard with this SHARD.counts.json; "" where it was all done at once.
-
-    Remembered, because Snakemake asks twice and removes the job's old outputs in between.
-    """
-    try:
-        stated = json.loads(Path(counts).read_text(encoding="utf-8"))
-        return THIS_RUN if stated["unanswered"] else str(stated["asked_in"])
-    except (OSError, ValueError, KeyError, TypeError):  # missing or damaged: its calls are retried anyway
-        return ""
-
-
-def asked_in_of(pattern: str) -> Callable[[Any], str]:
-    """A params function: `asked_in` of the counts at `pattern`, with the job's wildcards filled in."""
-    return lambda wildcards: asked_in(pattern.format(**dict(wildcards.items())))

@@ -1,6 +1,16 @@
-"""Inputs, params and resources of the jobs that call models."""
+"""Inputs, params and resources of the jobs that call models.
 
-from collections.abc import Iterable
+Snakemake runs a job again when one of its params differs from the value with which its outputs were made. For a shard
+whose counts report unanswered calls, the param `asked_in` names the current run and so is new in each run. For any
+other shard it is the value at the job's last calls, stored in its counts.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from verified.config import Config
@@ -15,6 +25,21 @@ from verified.weights.wanted import role_records
 
 OF_ALL_CALLS = ("attempts", "scene_reader", "threads")
 """Keys of `generation` that decide how any task is answered."""
+
+THIS_RUN = f"run {os.getpid()} of {time.time():.0f}"
+
+
+@cache
+def asked_in(counts: str) -> str:
+    """The run that has to ask for the shard with this SHARD.counts.json; "" where it was all done at once.
+
+    Remembered, because Snakemake asks twice and removes the job's old outputs in between.
+    """
+    try:
+        stated = json.loads(Path(counts).read_text(encoding="utf-8"))
+        return THIS_RUN if stated["unanswered"] else str(stated["asked_in"])
+    except (OSError, ValueError, KeyError, TypeError):  # missing or damaged: its calls are retried anyway
+        return ""
 
 
 class AskingJobs:
@@ -71,6 +96,19 @@ class AskingJobs:
         """The part of `generation` that the calls of these tasks depend on, for a param (see `config.params`)."""
         fields = {name for task in tasks for name in (task.role, *task.settings)}
         return deciding(self.generation, fields.union(OF_ALL_CALLS))
+
+    def params(
+        self, tasks: Iterable[Task] | Callable[[Any], Iterable[Task]], *roles: str, counts: str = "counts"
+    ) -> dict[str, Any]:
+        """Params of a job that asks `tasks`, or those of its wildcards, of models of these roles.
+
+        `counts` names the output that counts its unanswered calls.
+        """
+        return {
+            "engines": self.engine_code(*roles),
+            "generation": (lambda of: self.values(*tasks(of))) if callable(tasks) else self.values(*tasks),
+            "asked_in": lambda wildcards, output: asked_in(getattr(output, counts)),
+        }
 
     def engine_code(self, *roles: str) -> dict[str, str]:
         """A digest of the code of each engine that a job uses."""
