@@ -122,14 +122,7 @@ rule draw_evaluator_training:
     input:
         rules.finetune_evaluator.output.record,
     output:
-        svg=report(
-            f"{HOME}/figures/evaluator-training.svg",
-            caption="../report/evaluator-training.rst",
-            category="Figures",
-            labels={"data set": "all", "shows": "Evaluator training", "as": "training"},
-        ),
-        png=f"{HOME}/figures/evaluator-training.png",
-        csv=f"{HOME}/figures/evaluator-training.csv",
+        figure("evaluator-training", "Evaluator training", "training", home=HOME),
     log:
         f"logs/{settings.name}/draw_evaluator_training.log",
     conda:

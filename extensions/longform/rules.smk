@@ -6,12 +6,7 @@ MOVIES = movie_jobs.folder(settings)
 MOVIE_LOGS = f"logs/{settings.name}/longform"
 LONGFORM = settings.section(Longform)
 SETS = LONGFORM.datasets
-ENCODER = {
-    "name": LONGFORM.encoder,
-    "revision": LONGFORM.encoder_revision,
-    "batch": LONGFORM.encoder_batch,
-    "threads": LONGFORM.encoder_threads,
-}
+ENCODER = deciding(LONGFORM, ("encoder", "encoder_batch", "encoder_gpu", "encoder_revision", "encoder_threads"))
 # Roles that write down tracks without a transcript.
 LISTENING = ["speech"] if settings.generation.speech else []
 
@@ -124,7 +119,6 @@ rule extract_movie_features:
     params:
         code=code_of("extensions/longform/scripts/extract_features.py"),
         encoder=ENCODER,
-        gpu=LONGFORM.encoder_gpu,
         fps=LONGFORM.grid.fps,
         shards=settings.shards,
         movies=partial(movie_jobs.movies_state, settings),
@@ -191,7 +185,6 @@ rule extract_sentence_features:
     params:
         code=code_of("extensions/longform/scripts/extract_sentence_features.py"),
         encoder=ENCODER,
-        gpu=LONGFORM.encoder_gpu,
     script:
         "scripts/extract_sentence_features.py"
 

@@ -52,8 +52,8 @@ rule pretrain_evaluator:
         "scripts/pretrain_evaluator.py"
 
 
-rule describe_pretrained:
-    """The card: accuracies on unseen frames and events, digests, and training settings of both networks."""
+rule pretrained:
+    """The card of all weights: accuracies on unseen frames and events, digests, and settings of both trainings."""
     input:
         backbone=rules.train_image_backbone.output.weights,
         settings=rules.train_image_backbone.output.settings,
@@ -64,7 +64,7 @@ rule describe_pretrained:
     output:
         card=f"{WEIGHTS}/card.json",
     log:
-        f"logs/{settings.name}/describe_pretrained.log",
+        f"logs/{settings.name}/pretrained.log",
     conda:
         "../../envs/models.yaml"
     threads: PRETRAINED.threads
@@ -77,9 +77,3 @@ rule describe_pretrained:
         pretrained=deciding(PRETRAINED),
     script:
         "scripts/describe_pretrained.py"
-
-
-rule pretrained:
-    """All weights that come with the workflow, in the folder weights/ beside their card."""
-    input:
-        rules.describe_pretrained.output.card,

@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.encoder["threads"]):
+with job(snakemake, snakemake.params.encoder["encoder_threads"]):
     from pathlib import Path
 
     from verified.corpus.video_folder import VideoFolder
@@ -15,9 +15,9 @@ with job(snakemake, snakemake.params.encoder["threads"]):
     rendered = Path(inputs.folder, "videos")
     movies = VideoFolder(rendered if rendered.is_dir() else inputs.folder).paths
     shard_movies = videos_of_shard(movies, snakemake.wildcards.shard, params.shards)
-    source, _ = source_of(params.encoder["name"], params.encoder["revision"], inputs.get("weights", []))
+    settings, output = params.encoder, snakemake.output
+    name, batch = settings["encoder"], settings["encoder_batch"]
+    source, _ = source_of(name, settings["encoder_revision"], inputs.get("weights", []))
     encoder = load_encoder(source, inputs.get("checkpoint"))
-    failed = write_movie_features(
-        shard_movies, encoder, params.encoder["name"], params.fps, params.encoder["batch"], snakemake.output.features
-    )
-    write_json(snakemake.output.failed, failed)
+    failed = write_movie_features(shard_movies, encoder, name, params.fps, batch, output.features)
+    write_json(output.failed, failed)

@@ -23,10 +23,15 @@ class StopsRun:
             raise WorkflowError(f"error: {error}") from None
 
 
-def figure(name: str, shows: str, place: str, caption: str | None = None) -> list[Any]:
-    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper."""
+def figure(name: str, shows: str, place: str, home: str = "") -> list[Any]:
+    """Outputs of a figure of a data set: SVG, which the report shows, PNG and CSV; `place`: its number in the paper.
+
+    With the run's folder `home`: of a figure of all data sets.
+    """
     stem, labels = f"results/{{dataset}}/figures/{name}", partial(dataset_labels, {"shows": shows, "as": place})
-    plot = report(f"{stem}.svg", caption=f"../report/{caption or name}.rst", category="Figures", labels=labels)
+    if home:
+        stem, labels = f"{home}/figures/{name}", {"data set": "all", "shows": shows, "as": place}
+    plot = report(f"{stem}.svg", caption=f"../report/{name}.rst", category="Figures", labels=labels)
     return [plot, f"{stem}.png", f"{stem}.csv"]
 
 
