@@ -1,5 +1,5 @@
 from verified.evaluator.jobs import clip_ending, described_datasets, starting_checkpoint, tuple_files
-from verified.evaluator.settings import FINE_TUNING, job_needs
+from verified.evaluator.settings import FINE_TUNING, OF_CLIPS, OF_SCORES, job_needs
 
 NEEDS = job_needs(settings.evaluator.size)
 # Jobs without GPUs must not name a model of them.
@@ -24,11 +24,7 @@ rule gather_clips:
         **needs(2000, minutes=240, disk_mb=10000),
     params:
         code=code_of("evaluator/gather_clips.py"),
-        threads=1,
-        frames=settings.evaluator.frames,
-        frames_per_interval=settings.evaluator.frames_per_interval,
-        image_size=settings.evaluator.image_size,
-        clip_side=settings.evaluator.clip_side,
+        clips=deciding(settings.evaluator, OF_CLIPS),
         keep=settings.evaluator.keep_clips,
     script:
         "../scripts/evaluator/gather_clips.py"
@@ -89,8 +85,6 @@ rule score_captions:
         gpu_model=GPU_MODEL,
     params:
         code=code_of("evaluator/score_captions.py"),
-        threads=settings.evaluator.threads,
-        confidence=settings.evaluator.confidence,
-        precision=settings.evaluator.precision,
+        evaluator=deciding(settings.evaluator, OF_SCORES),
     script:
         "../scripts/evaluator/score_captions.py"

@@ -23,9 +23,7 @@ rule validate_evaluator:
         gpu_model=GPU_MODEL,
     params:
         code=code_of("evaluator/validate.py"),
-        threads=settings.evaluator.threads,
-        confidence=settings.evaluator.confidence,
-        precision=settings.evaluator.precision,
+        evaluator=deciding(settings.evaluator, OF_SCORES),
         resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:
@@ -69,12 +67,9 @@ rule ablate_evaluator:
         gpu_model=GPU_MODEL,
     params:
         code=code_of("evaluator/ablate.py"),
-        threads=settings.evaluator.threads,
+        evaluator=deciding(settings.evaluator, (*OF_SCORES, "hard_negatives")),
         datasets=described_datasets(settings),
         captions=TRUTHS,
-        confidence=settings.evaluator.confidence,
-        precision=settings.evaluator.precision,
-        hard_negatives=settings.evaluator.hard_negatives,
         resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:

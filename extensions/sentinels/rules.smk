@@ -1,5 +1,5 @@
 from verified.evaluator.jobs import clip_ending
-from verified_sentinels.config import FOLDER, ROLES, TASKS, Sentinels, parts, shards_before
+from verified_sentinels.config import FOLDER, ROLES, TASKS, Sentinels, captions_before, parts, parts_before
 
 SENTINELS = settings.section(Sentinels)
 SENTINEL_PARTS = parts(settings)
@@ -7,23 +7,6 @@ SENTINEL_PARTS = parts(settings)
 
 wildcard_constraints:
     part="|".join(SENTINEL_PARTS),
-
-
-def parts_before(wildcards):
-    """Captions of the parts that are asked before ``wildcards.part``."""
-    return expand(
-        f"results/{wildcards.dataset}/sentinels/captions/{{part}}.jsonl",
-        part=SENTINEL_PARTS[: SENTINEL_PARTS.index(wildcards.part)],
-    )
-
-
-def captions_before(wildcards):
-    """Captions of the shards that a part is asked after."""
-    return [
-        layout.path(template, wildcards.dataset, shard=shard)
-        for shard in shards_before(settings, wildcards.part)
-        for template in (layout.statics, layout.dynamics)
-    ]
 
 
 rule render_sentinels:
@@ -60,8 +43,8 @@ rule ask_sentinels:
         videos=rules.render_sentinels.output.probed,
         keyframes=rules.render_sentinels.output.keyframes,
         truth=rules.render_sentinels.output.truth,
-        earlier=parts_before,
-        after=captions_before,
+        earlier=partial(parts_before, settings),
+        after=partial(captions_before, settings),
     output:
         captions=f"{FOLDER}/captions/{{part}}.jsonl",
         counts=f"{FOLDER}/captions/{{part}}.counts.json",
@@ -75,7 +58,6 @@ rule ask_sentinels:
         **ASKING.needs(*ROLES),
     params:
         code=code_of("extensions/sentinels/scripts/ask_sentinels.py"),
-        threads=settings.generation.threads,
         engines=ASKING.engine_code(*ROLES),
         generation=ASKING.values(*TASKS),
         dynamics=dataset_settings("dynamics"),
@@ -113,10 +95,8 @@ rule measure_sentinels:
         gpu_model=GPU_MODEL,
     params:
         code=code_of("extensions/sentinels/scripts/measure_sentinels.py"),
-        threads=settings.evaluator.threads,
-        clips=deciding(settings.evaluator, ("clip_side", "frames", "frames_per_interval", "image_size")),
+        evaluator=deciding(settings.evaluator, OF_SCORES),
+        clips=deciding(settings.evaluator, OF_CLIPS),
         ending=clip_ending(settings),
-        confidence=settings.evaluator.confidence,
-        precision=settings.evaluator.precision,
     script:
         "scripts/measure_sentinels.py"

@@ -14,7 +14,6 @@ with job(snakemake, snakemake.params.threads):
             datasets=params.datasets,
             settings=received(Evaluator, params.evaluator),
             seed=params.seed,
-            threads=params.threads,
             checkpoint=outputs.checkpoint,
             card=outputs.card,
             record=outputs.record,

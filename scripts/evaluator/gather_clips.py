@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake) as log:
     from verified.evaluator.clips import gather_clips
     from verified.io.jsonl import read_jsonl
     from verified.runtime.previous_output import made_with
@@ -13,13 +13,10 @@ with job(snakemake, snakemake.params.threads) as log:
     counts = gather_clips(
         moments,
         videos,
-        params.frames,
-        params.frames_per_interval,
-        params.image_size,
-        params.clip_side,
-        snakemake.output.clips,
-        snakemake.output.index,
-        made_with(params, "av", "decord", "numpy") if params.keep else "",
+        **params.clips,
+        clips=snakemake.output.clips,
+        index=snakemake.output.index,
+        maker=made_with(params, "av", "decord", "numpy") if params.keep else "",
     )
     for reason, count in sorted(counts.items()):
         log.info("%d moments %s", count, f"without a clip: {reason}" if reason else "with a clip")

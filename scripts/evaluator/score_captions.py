@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake, snakemake.params.evaluator["threads"]) as log:
     import torch
 
     from verified.evaluator.checkpoint import load_checkpoint
@@ -10,9 +10,7 @@ with job(snakemake, snakemake.params.threads) as log:
     from verified.evaluator.score import score_candidates
     from verified.io.jsonl import read_jsonl, write_json, write_jsonl
     from verified.nn.layers import visible_device
-    from verified.runtime.job import set_threads
 
-    set_threads(snakemake.params.threads)
     index = read_jsonl(snakemake.input.index)
     captions = [read_jsonl(path) for path in (snakemake.input.statics, snakemake.input.dynamics)]
     rows, counts = score_candidates(
@@ -20,9 +18,9 @@ with job(snakemake, snakemake.params.threads) as log:
         open_clips(snakemake.input.clips, index),
         index,
         captions,
-        snakemake.params.confidence,
+        snakemake.params.evaluator["confidence"],
         torch.device(visible_device()),
-        snakemake.params.precision,
+        snakemake.params.evaluator["precision"],
     )
     write_jsonl(snakemake.output.scores, rows)
     write_json(snakemake.output.counts, counts)

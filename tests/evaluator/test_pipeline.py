@@ -46,14 +46,14 @@ def test_a_lost_row_is_an_error_and_no_smaller_training(dataset):
 def test_finetuning_writes_checkpoint_card_and_log(dataset, tmp_path):
     out = tmp_path / "out"
     files = [out / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
-    run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], FINE_TUNING, 1, 1, *files))
+    run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], FINE_TUNING, 1, *files))
     card, log = read_json(files[1]), read_jsonl(files[2])
     assert card["moments_by_split"] == {"test": 3, "train": 3} and card["test_moments_seen_in_training"]
     assert card["steps"] == 1 and "random weights" in card["origin"]
     assert set(log[0]) >= {"loss", "contrastive", "contrastive_plus", "matching", "matching_plus", "temperature"}
     again = [tmp_path / "again" / file.name for file in files]
     often = FINE_TUNING.model_copy(update={"save_seconds": 0.0})
-    run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], often, 1, 1, *again))
+    run_finetuning(FineTuning(tmp_path / "start.safetensors", [dataset], often, 1, *again))
     assert all(a.read_bytes() == b.read_bytes() for a, b in zip(files, again)), "same seed, same bytes"
 
 
@@ -65,7 +65,7 @@ def test_a_short_finetuning_warms_up_for_half_of_its_steps(dataset, tmp_path, mo
             update={"batch": 2, "epochs": epochs, "warmup_epochs": 1, "crop_share": (0.5, 1.0)}
         )
         files = [tmp_path / str(epochs) / name for name in ("checkpoint.safetensors", "card.json", "log.jsonl")]
-        run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], short, 1, 1, *files))
+        run_finetuning(FineTuning(start(tmp_path / "start.safetensors"), [dataset], short, 1, *files))
     assert [(schedule.steps, schedule.warmup) for _, schedule in trained] == [(3, 1), (12, 3)]
     batches = [trained[1][0](number) for number in range(6)]
     first, second = (

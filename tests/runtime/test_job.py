@@ -129,10 +129,24 @@ torch.testing.assert_close(rounded.float(), exact, rtol=0, atol=0.05)  # values 
 assert torch.equal(layer(clips), exact)  # float32 still computes in this process
 """
 
+THREADS = f"""
+import sys
+sys.path.insert(0, {str(SCRIPTS)!r})
+from verified.runtime.job import set_threads
+set_threads(cores)
+import torch
+print(torch.get_num_threads())
+"""
+
 
 def test_jobs_inherit_it_and_the_user_goes_first():
     run = python(SAY, OMP_WAIT_POLICY="active")
     assert run.stdout == f"{['active', *list(ENVIRONMENT.values())[1:]]}\n", run.stderr
+
+
+def test_a_job_takes_its_threads_also_where_there_are_fewer_cores():
+    asked = 3 + (os.cpu_count() or 1)
+    assert python(THREADS.replace("cores", str(asked))).stdout == f"{asked}\n"
 
 
 def test_bfloat16_computes_in_a_job():

@@ -7,12 +7,10 @@ from verified.runtime.job import job
 with job(snakemake, snakemake.params.threads):
     from verified.config.params import received
     from verified.evaluator.settings import architecture
-    from verified.runtime.job import set_threads
     from verified_pretrained.config import Pretrained
     from verified_pretrained.evaluator import Pretraining, run_pretraining
 
     params = snakemake.params
-    set_threads(params.threads)
     settings = received(Pretrained, params.pretrained)
     size = architecture("tiny", settings.frames, settings.image_size)
     backbone = str(Path(snakemake.input.backbone).parent)

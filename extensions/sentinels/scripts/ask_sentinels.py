@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads) as log:
+with job(snakemake, snakemake.params.generation["threads"]) as log:
     from verified.captions.dynamics import caption_dynamics
     from verified.captions.rows import shard_counts, split_corrupted
     from verified.captions.statics import caption_statics

@@ -2,7 +2,7 @@
 
 from verified.runtime.job import job
 
-with job(snakemake, snakemake.params.threads):
+with job(snakemake, snakemake.params.evaluator["threads"]):
     import tempfile
     from pathlib import Path
 
@@ -14,11 +14,9 @@ with job(snakemake, snakemake.params.threads):
     from verified.evaluator.score import score_candidates
     from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
     from verified.nn.layers import visible_device
-    from verified.runtime.job import set_threads
     from verified.runtime.wildcards import key_of
     from verified_sentinels.facts import judge, measure, read_truth
 
-    set_threads(snakemake.params.threads)
     inputs, params = snakemake.input, snakemake.params
     moments = read_jsonl(inputs.moments)
     captions = [row for path in inputs.captions for row in read_jsonl(path)]
@@ -31,9 +29,9 @@ with job(snakemake, snakemake.params.threads):
             open_clips(clips, rows),
             rows,
             [[row for row in captions if row["type"] == kind] for kind in ("statics", "dynamics")],
-            params.confidence,
+            params.evaluator["confidence"],
             torch.device(visible_device()),
-            params.precision,
+            params.evaluator["precision"],
         )
     best = [choose(group) for group in candidates_by_moment(moments, scores).values()]
     highest = [pair[0] for pair in best if not isinstance(pair, str)]

@@ -1,10 +1,13 @@
 """The section `sentinels`, and the files of its jobs."""
 
+from typing import Any
+
 from pydantic import Field
 
 from verified.config import Config
 from verified.config.base import Section
 from verified.config.folders import dataset_wildcard, datasets_with, shown_datasets
+from verified.layout import Layout
 from verified.lmm.tasks import Task
 from verified.lmm.tasks.paper import TASKS_OF_STAGE
 from verified.runtime.wildcards import shard_names
@@ -53,6 +56,22 @@ def folder(settings: Config, name: str) -> str:
 def parts(settings: Config) -> list[str]:
     """Names of the parts, in the order in which they are asked: before all shards, then after a shard each."""
     return [f"part-{number:02d}" for number in range(min(settings.section(Sentinels).parts, settings.shards + 1))]
+
+
+def parts_before(settings: Config, wildcards: Any) -> list[str]:
+    """Captions of the parts that are asked before ``wildcards.part``."""
+    earlier = parts(settings)[: int(wildcards.part.removeprefix("part-"))]
+    return [f"results/{wildcards.dataset}/sentinels/captions/{part}.jsonl" for part in earlier]
+
+
+def captions_before(settings: Config, wildcards: Any) -> list[str]:
+    """Captions of the shards that ``wildcards.part`` is asked after."""
+    layout = Layout(settings)
+    return [
+        layout.path(template, wildcards.dataset, shard=shard)
+        for shard in shards_before(settings, wildcards.part)
+        for template in (layout.statics, layout.dynamics)
+    ]
 
 
 def shards_before(settings: Config, part: str) -> list[str]:

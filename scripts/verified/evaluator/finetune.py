@@ -19,7 +19,6 @@ from verified.evaluator.training import Batch, Schedule, TrainingStep, train
 from verified.io.jsonl import write_json, write_jsonl
 from verified.nn.training import TrainingState, fingerprint
 from verified.runtime.digest import modules_digest
-from verified.runtime.job import set_threads
 from verified.runtime.seeds import generator as numpy_generator
 
 log = logging.getLogger("verified")
@@ -36,7 +35,6 @@ class FineTuning:
     """See `read_tuples`."""
     settings: Evaluator
     seed: int
-    threads: int
     checkpoint: str
     card: str
     record: str
@@ -52,7 +50,6 @@ def run_finetuning(job: FineTuning) -> None:
 
 def finetune_files(device: torch.device, owner: dict[str, str], job: FineTuning) -> None:
     """`run_finetuning` in one process of the group."""
-    set_threads(job.threads)
     settings = job.settings
     size = architecture(settings.size, settings.frames, settings.image_size)
     tuples = read_tuples(job.datasets, settings.splits)

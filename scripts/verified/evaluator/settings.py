@@ -101,3 +101,6 @@ FINE_TUNING = (
     *("learning_rate", "matching_normaliser", "precision", "size", "splits", "warmup_epochs"),
 )
 """Fields of the section `evaluator` that fine-tuning depends on."""
+OF_CLIPS = ("clip_side", "frames", "frames_per_interval", "image_size")
+OF_SCORES = ("confidence", "precision", "threads")
+"""Fields that clips, and the scores of a trained evaluator, depend on."""

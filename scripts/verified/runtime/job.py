@@ -79,9 +79,13 @@ def log_to(path: str | None = None, mode: str = "w") -> logging.Logger:
 
 
 def set_threads(threads: int) -> None:
-    """Fix the number of compute threads (bytes depend on it, so it comes from the config, never from --cores)."""
+    """Fix the number of compute threads (bytes depend on it, so it comes from the config, never from the machine).
+
+    MKL would otherwise take no more threads than there are cores, and torch as many as MKL.
+    """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(threads)
+    os.environ["MKL_DYNAMIC"] = "FALSE"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
@@ -142,8 +146,8 @@ def job(snakemake: Any, threads: int = 1, online: bool = False) -> Generator[log
     Inputs are checked before the block, and checksums of outputs are written after it (see `checksums`). A job gets as
     many GPUs of its own as its rule asks for with `gpu`, and sees no others (see `gpu_leases`). Processes that it
     forks, or starts by multiprocessing, die with it. Jobs run with the model hub disabled, so that they load only
-    fetched models; `online` jobs may fetch. Import heavy packages inside the block or after `set_threads`: thread
-    counts are read when they are loaded.
+    fetched models; `online` jobs may fetch. Import heavy packages inside the block: thread counts are read
+    when they are loaded.
     """
     die_with_parent()
     tie_children()
