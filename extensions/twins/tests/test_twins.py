@@ -1,15 +1,17 @@
 """Twins of sentences, and which of two a submission prefers."""
 
 import json
+import shutil
 
 import pytest
+from running import ended_well
 from shown_settings import shown_settings
 
 from verified.__main__ import main
 from verified.benchmark.vcmr.submission import read_truth
 from verified.config import load
 from verified.errors import InputError
-from verified.io.jsonl import write_json, write_jsonl
+from verified.io.jsonl import read_json, read_jsonl, write_json, write_jsonl
 from verified.statistics.language import load_tagger
 from verified.tables.collect import Collection
 from verified_twins.accuracy import measure, preferences
@@ -148,3 +150,15 @@ def test_the_command_compares_the_queries_that_have_a_twin(pair, tmp_path, capsy
     twins.write_text('{"desc_id": 9}\n')
     assert main(words) == 2
     assert "desc_id 9" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_trained_models_are_asked_for_the_twins(nano, tmp_path):
+    run, layer = tmp_path / "run", tmp_path / "twins.yaml"
+    shutil.copytree(nano, run, symlinks=True)
+    layer.write_text("retrieval: {models: [xml, conquer]}\ntwins: {kinds: [statics]}\n")
+    ended_well(run, str(layer), "--cores", "2", "results/nano/twins/accuracy.json")
+    twins = read_jsonl(run / "results/nano/twins/statics/twins.jsonl")
+    found = read_json(run / "results/nano/twins/accuracy.json")["models"]
+    assert {name: entry["statics"]["queries"] for name, entry in found.items()} == dict.fromkeys(found, len(twins))
+    assert sorted(found) == ["conquer", "xml"] and twins
