@@ -62,7 +62,7 @@ class CodedClips:
     """
 
     def __init__(self, path: Path, index: Sequence[dict]):
-        self.bytes = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
+        self.bytes = _map_bytes(path)
         self.streams: list[Any] = [row.get("stream") for row in index]
         end = max((start + size for start, size in filter(None, self.streams)), default=0)
         if end > len(self.bytes):
@@ -126,16 +126,17 @@ def gather_clips(
         for name, numbers in numbers_of.items()
     }
     keys = {name: f"{by_video[name]['sha256']} {spans}" for name, spans in spans_of.items()} if maker else {}
-    earlier, made = PreviousOutput(clips, maker), dict[str, list[tuple[int, Any]]]()
-    cached_keys, before = earlier.reusable(keys.values()), _stored_clips(earlier.file)
-    with atomic_path(clips) as temporary, _writer(temporary, clip_side, (len(moments), count, image_size)) as write:
+    earlier, made = PreviousOutput(clips, maker), dict[str, list[tuple[int, list[int]]]]()
+    cached_keys, before = earlier.reusable(keys.values()), _map_bytes(earlier.file)
+    raw = (len(moments), count, image_size, image_size, 3) if clip_side is None else None
+    with atomic_path(clips) as temporary, _writer(temporary, raw) as write:
         for name, numbers in numbers_of.items():
-            video, key, places = by_video[name], keys.get(name, ""), dict[int, Any]()
+            video, key, places = by_video[name], keys.get(name, ""), dict[int, list[int]]()
             size = (image_size, image_size) if clip_side is None else _stored_size(video, clip_side)
             failure = NO_FRAMES
             try:
                 if key in cached_keys:
-                    stored = ((span, before(place)) for span, place in earlier.videos[key])
+                    stored = ((span, before[at : at + length].tobytes()) for span, (at, length) in earlier.videos[key])
                 else:
                     decoded = frames_of_spans(video["path"], spans_of[name], count=count, size=size)
                     stored = ((span, _stored(pictures, clip_side)) for span, pictures, _ in decoded if len(pictures))
@@ -163,46 +164,31 @@ def _stored_size(video: dict, side: int) -> tuple[int, int]:
     return height, width
 
 
-def _stored(pictures: np.ndarray, clip_side: int | None) -> np.ndarray | bytes:
-    return pictures if clip_side is None else encode_frames(pictures)
+def _stored(pictures: np.ndarray, clip_side: int | None) -> bytes:
+    return pictures.astype(np.uint8).tobytes() if clip_side is None else encode_frames(pictures)
 
 
-def _stored_clips(path: Path | None) -> Callable[[Any], np.ndarray | bytes]:
-    """A function that reads a clip of an earlier file from its place there, as `_writer` returned it."""
-    if path is None:
-        return lambda place: b""
-    if path.suffix == ".npy":
-        clips = read_array(path, 5)
-        return lambda row: clips[row]
-    streams = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
-    return lambda place: streams[place[0] : sum(place)].tobytes()
+def _map_bytes(path: Path | None) -> np.ndarray:
+    return np.memmap(path, np.uint8, "r") if path and path.stat().st_size else np.zeros(0, np.uint8)
 
 
 @contextlib.contextmanager
-def _writer(
-    path: Path, clip_side: int | None, shape: tuple[int, int, int]
-) -> Iterator[Callable[[int, Any], int | list[int]]]:
-    """Yield write(row, clip), which returns the clip's place: its row, or first byte and bytes of its stream."""
+def _writer(path: Path, raw: tuple[int, ...] | None) -> Iterator[Callable[[int, bytes], list[int]]]:
+    """Yield write(row, clip), which returns the clip's place in the file: first byte and bytes. `raw` is the shape of
+    an array of clips, None for streams."""
     with path.open("wb") as file:
-        if clip_side is None:
-            moments, count, size = shape
-            whole = (moments, count, size, size, 3)
+        if raw:
             # No memory map: on a full disk, a write to it kills the process.
-            np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": whole})
-            first = file.tell()
-            file.truncate(first + math.prod(whole))
+            np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": raw})
+        first = file.tell()
+        if raw:
+            file.truncate(first + math.prod(raw))
 
-            def write_frames(row: int, frames: np.ndarray) -> int:
-                file.seek(first + row * math.prod(whole[1:]))
-                file.write(np.ascontiguousarray(frames, np.uint8).data)
-                return row
-
-            yield write_frames
-            return
-
-        def write_stream(row: int, stream: bytes) -> list[int]:
+        def write(row: int, clip: bytes) -> list[int]:
+            if raw:
+                file.seek(first + row * len(clip))
             start = file.tell()
-            file.write(stream)
-            return [start, len(stream)]
+            file.write(clip)
+            return [start, len(clip)]
 
-        yield write_stream
+        yield write
