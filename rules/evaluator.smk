@@ -1,4 +1,4 @@
-from verified.evaluator.jobs import clip_ending, described_datasets, starting_checkpoint, tuple_files
+from verified.evaluator.jobs import TUPLES, clip_ending, described_datasets, starting_checkpoint, tuple_files
 from verified.evaluator.settings import FINE_TUNING, OF_CLIPS, OF_SCORES, job_needs
 
 NEEDS = job_needs(settings.evaluator.size)
@@ -34,7 +34,7 @@ rule finetune_evaluator:
     """Fine-tuning with perturbed captions of all data sets of the configuration (Equations 9 to 11)."""
     input:
         enough_moments,
-        **tuple_files(settings, "moments", "perturbations", "clips", "indices"),
+        **tuple_files(settings, *TUPLES),
         checkpoint=starting_checkpoint(settings),
     output:
         checkpoint=f"{EVALUATOR}/checkpoint.safetensors",
@@ -54,7 +54,7 @@ rule finetune_evaluator:
     params:
         code=code_of("evaluator/finetune.py"),
         threads=settings.evaluator.threads,
-        datasets=described_datasets(settings),
+        datasets=described_datasets(settings, *TUPLES),
         evaluator=deciding(settings.evaluator, FINE_TUNING),
         seed=settings.seed,
     script:

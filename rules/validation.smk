@@ -1,7 +1,5 @@
 from verified.config.folders import finetuning_datasets
-from verified.evaluator.jobs import known_truths, validation_files
-
-TRUTHS = known_truths(settings)
+from verified.evaluator.jobs import GRADED, validation_files
 
 
 rule validate_evaluator:
@@ -47,11 +45,10 @@ rule ablate_evaluator:
     full.
     """
     input:
-        **tuple_files(settings, "perturbations", "clips", "indices"),
+        **tuple_files(settings, *GRADED),
         start=starting_checkpoint(settings),
         without=rules.finetune_without_negatives.output.checkpoint,
         validations=of_datasets("evaluator/validation.json", finetuning_datasets(settings)),
-        truth=[file for kinds in TRUTHS.values() for files in kinds.values() for file in files],
     output:
         ablation=f"{EVALUATOR}/ablation.json",
     log:
@@ -68,8 +65,7 @@ rule ablate_evaluator:
     params:
         code=code_of("evaluator/ablate.py"),
         evaluator=deciding(settings.evaluator, (*OF_SCORES, "hard_negatives")),
-        datasets=described_datasets(settings),
-        captions=TRUTHS,
+        datasets=described_datasets(settings, *GRADED),
         resamples=settings.retrieval.resamples,
         seed=settings.seed,
     script:

@@ -41,7 +41,7 @@ def write_dataset(folder: Path) -> dict:
         write_jsonl(folder / f"{file}.jsonl", rows)
     return {
         "name": "small",
-        "moments": folder / "moments.jsonl",
+        "moments": [folder / "moments.jsonl"],
         "perturbations": [folder / "perturbations.jsonl"],
         "clips": [folder / "clips.npy"],
         "indices": [folder / "index.jsonl"],

@@ -10,7 +10,6 @@ with job(snakemake, snakemake.params.evaluator["threads"]):
     ablate(
         {"no fine-tuning": inputs.start, "hard_negatives none": inputs.without},
         params.datasets,
-        params.captions,
         (f"hard_negatives {params.evaluator['hard_negatives']}", dict(zip(names, inputs.validations, strict=True))),
         params.evaluator["confidence"],
         params.evaluator["precision"],

@@ -114,18 +114,17 @@ class Tuples:
 
 def files_of(datasets: list[dict]) -> list[str]:
     """Every file that `read_tuples` reads."""
-    kinds = ("perturbations", "clips", "indices")
-    return [
-        file for entry in datasets for file in (entry["moments"], *(name for kind in kinds for name in entry[kind]))
-    ]
+    kinds = ("moments", "perturbations", "clips", "indices")
+    return [file for entry in datasets for kind in kinds for file in entry[kind]]
 
 
 def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> Tuples:
     """Join moments, perturbations and clips.
 
-    datasets: for each its `name`, the file `moments`, and the lists of files `perturbations`, `clips` (arrays) and
-    `indices`, one for each shard. splits: those to train on, None for all. Every moment is either an item or counted in
-    `left_out`. Raises InputError if a file lacks a moment, if no item remains, and for a split that no data set has.
+    datasets: for each its `name`, and the lists of files `moments`, `perturbations`, `clips` (arrays) and `indices`,
+    the last three with one for each shard. splits: those to train on, None for all. Every moment is either an item or
+    counted in `left_out`. Raises InputError if a file lacks a moment, if no item remains, and for a split that no data
+    set has.
     """
     captions: dict[str, list[str]] = {role: [] for role in ("caption", "positive", "static", "dynamic")}
     clip_rows, arrays, names = [], [], []
@@ -138,7 +137,7 @@ def read_tuples(datasets: list[dict], splits: Collection[str] | None = None) -> 
             for row, entry in enumerate(entries):
                 places[entry["desc_id"]], reasons[entry["desc_id"]] = (len(arrays), row), entry["reason"]
             arrays.append(open_clips(file, entries))
-        moments = read_jsonl(dataset["moments"], ["desc_id", "split"])
+        moments = [row for file in dataset["moments"] for row in read_jsonl(file, ["desc_id", "split"])]
         ids = [moment["desc_id"] for moment in moments]
         check_complete(ids, perturbed, f"perturbations of {dataset['name']}")
         check_complete(ids, reasons, f"clips of {dataset['name']}")

@@ -221,7 +221,6 @@ log = logging.getLogger("verified")
 def ablate(
     checkpoints: dict[str, str],
     datasets: list[dict],
-    captions: dict[str, dict],
     validated: tuple[str, dict[str, str]],
     confidence: str,
     precision: str,
@@ -231,9 +230,8 @@ def ablate(
 ) -> None:
     """Write rows {dataset, set, variant, static, dynamic} of AUROCs (see `areas`).
 
-    checkpoints: variant → its file. captions: data set → lists of files `captions` and `corrupted`, for data sets whose
-    truth is known. validated: another variant, and for each data set the file that has its areas already (see
-    `validation`).
+    checkpoints: variant → its file. datasets: for each its `name`, and lists of files as of `grade`. validated: another
+    variant, and for each data set the file that has its areas already (see `validation`).
     """
     device = torch.device(visible_device())
     rows, before = [], None
@@ -242,7 +240,7 @@ def ablate(
         model.vision.remember_frames(before)
         before = model.vision
         for dataset in datasets:
-            graded = grade(model, dataset | captions.get(dataset["name"], {}), device, precision)
+            graded = grade(model, dataset, device, precision)
             for name, (with_clips, values) in graded.items():
                 measured = areas(with_clips, values[confidence], resamples, seed)
                 rows.append({"dataset": dataset["name"], "set": name, "variant": variant, **measured})
