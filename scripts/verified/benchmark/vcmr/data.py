@@ -5,6 +5,7 @@ captions, for models that read those instead of features (HERO).
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, Protocol
@@ -115,14 +116,30 @@ def _spans(rows: list[dict], key: str) -> np.ndarray | None:
     return spans
 
 
-class Memory:
-    """Cache of arrays by key with limited memory; arrays that do not fit are read again each time."""
+class Padded:
+    """Arrays by index as padded tensors. Those that fit into the room stay in memory, others are read again each
+    time."""
 
-    def __init__(self, read: Callable[[str], np.ndarray], room: Room):
-        self.read, self.room = read, room
+    def __init__(self, keys: list[str], length: int, read: Callable[[str], np.ndarray], room: Room | None):
+        self.keys, self.length, self.read, self.room = keys, length, read, room or Room()
         self.cached: dict[str, np.ndarray] = {}
 
-    def __getitem__(self, key: str) -> np.ndarray:
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
+        """Values and mask at `index`: [n, L, dim] float32, or [n, L] int64 of token ids, zeros behind the last; [n, L]
+        bool."""
+        arrays = [self._array(self.keys[i]) for i in index]
+        number = np.float32 if arrays[0].ndim > 1 else np.int64
+        values = np.zeros((len(arrays), self.length, *arrays[0].shape[1:]), number)
+        mask = np.zeros(values.shape[:2], dtype=bool)
+        for row, array in enumerate(arrays):
+            values[row, : len(array)] = array
+            mask[row, : len(array)] = True
+        return torch.from_numpy(values), torch.from_numpy(mask)
+
+    def _array(self, key: str) -> np.ndarray:
         if key in self.cached:
             return self.cached[key]
         array = self.read(key)
@@ -131,7 +148,7 @@ class Memory:
         return array
 
 
-class Videos:
+class Videos(Padded):
     """Features of a corpus as padded tensors, in a model's form; those of `second` behind them if it reads them.
 
     Raises InputError naming the file and the video if features are missing, empty, of another width or not finite, too
@@ -151,8 +168,8 @@ class Videos:
         durations: dict[str, float] | None = None,
         second: FeatureFile | None = None,
     ):
-        self.videos, self.context = videos, context
-        self.cast: Cast = cast
+        super().__init__(videos, context, self._prepare, room)
+        self.context, self.cast = context, cast
         self.streams = [(file, contents := file.describe(videos, "clips"))]
         self.normalise, self.pool = model.normalise_video, model.long_videos == "pool"
         _check_rate(file.path, contents, durations or {}, clip_seconds)
@@ -175,14 +192,6 @@ class Videos:
             log.info(
                 "%s: %d of %d videos are longer than %d clips and are %s", file.path, long, len(videos), context, how
             )
-        self._read = Memory(self._prepare, room or Room())
-
-    def __len__(self) -> int:
-        return len(self.videos)
-
-    def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
-        """Clips and mask of the videos at `index`: [n, L, F] float32 and [n, L] bool, zeros behind the last clip."""
-        return _pad([self._read[self.videos[i]] for i in index], self.context, self.dim)
 
     def _prepare(self, video: str) -> np.ndarray:
         return np.concatenate([self._stream(video, file, of.width) for file, of in self.streams], axis=1)
@@ -220,7 +229,7 @@ class Corpus(Batches, Protocol):
     clip_seconds: np.ndarray
 
 
-class Queries:
+class Queries(Padded):
     """Captions as padded token features, or as padded token ids for models that read those."""
 
     def __init__(
@@ -233,52 +242,25 @@ class Queries:
         room: Room | None = None,
         cast: Cast = "float32",
     ):
-        self.tokens, self.normalise = tokens, model.normalise_query
-        self.cast: Cast = cast
-        self.ids: list[list[int]] | None = None
-        self.keys = [str(desc_id) for desc_id in moments.desc_id]
+        keys = [str(desc_id) for desc_id in moments.desc_id]
         if model.query_input == "ids":
             if ids is None:
                 raise ValueError("a model that reads token ids needs a tokeniser")
-            self.ids = [sequence[:tokens] for sequence in ids(moments.caption)]
-            self.dim = 0
+            rows = [np.array(sequence[:tokens], np.int64) for sequence in ids(moments.caption)]
+            super().__init__(keys, tokens, dict(zip(keys, rows)).__getitem__, None)
             return
         if file is None:
             raise ValueError("a model that reads features needs their file")
-        self.file = file
-        contents = file.describe(self.keys, "tokens")
-        self.dim = contents.width
-        long = sum(contents.lengths[key] > tokens for key in self.keys)
+        contents = file.describe(keys, "tokens")
+        long = sum(contents.lengths[key] > tokens for key in keys)
         if long:
-            log.info("%s: %d of %d captions are cut to %d tokens", file.path, long, len(self.keys), tokens)
-        self._read = Memory(self._prepare, room or Room())
+            log.info("%s: %d of %d captions are cut to %d tokens", file.path, long, len(keys), tokens)
 
-    def __len__(self) -> int:
-        return len(self.keys)
+        def read(key: str) -> np.ndarray:
+            features = file.finite(key, contents.width, stored=cast == "official")[:tokens]
+            return _normalise(features, file, key) if model.normalise_query else features
 
-    def batch(self, index: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
-        """Tokens and mask of the queries at `index`: [n, T, E] float32 (or [n, T] int64) and [n, T] bool."""
-        if self.ids is None:
-            return _pad([self._read[self.keys[i]] for i in index], self.tokens, self.dim)
-        ids = torch.zeros(len(index), self.tokens, dtype=torch.int64)
-        mask = torch.zeros(len(index), self.tokens, dtype=torch.bool)
-        for row, i in enumerate(index):
-            ids[row, : len(self.ids[i])] = torch.tensor(self.ids[i])
-            mask[row, : len(self.ids[i])] = True
-        return ids, mask
-
-    def _prepare(self, key: str) -> np.ndarray:
-        features = self.file.finite(key, self.dim, stored=self.cast == "official")[: self.tokens]
-        return _normalise(features, self.file, key) if self.normalise else features
-
-
-def _pad(arrays: list[np.ndarray], length: int, dim: int) -> tuple[Tensor, Tensor]:
-    whole = np.zeros((len(arrays), length, dim), dtype=np.float32)
-    mask = np.zeros((len(arrays), length), dtype=bool)
-    for row, array in enumerate(arrays):
-        whole[row, : len(array)] = array
-        mask[row, : len(array)] = True
-    return torch.from_numpy(whole), torch.from_numpy(mask)
+        super().__init__(keys, tokens, read, room)
 
 
 def normalise(features: np.ndarray) -> np.ndarray:
@@ -341,19 +323,10 @@ def load_tokeniser(name: str) -> Tokeniser:
 
     Raises InputError if it cannot be loaded or has no [CLS].
     """
-    return _packaged_tokeniser() if name == mini_lm.NAME else _from_library(name)
-
-
-def _packaged_tokeniser() -> Tokeniser:
-    tokeniser = mini_lm.load_tokeniser()
-
-    def ids_of(captions: list[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in tokeniser.encode_batch(captions, add_special_tokens=False)]
-
-    return Tokeniser(tokeniser.get_vocab_size(), mini_lm.CLS, ids_of)
-
-
-def _from_library(name: str) -> Tokeniser:
+    if name == mini_lm.NAME:
+        packaged = mini_lm.load_tokeniser()
+        ids_of = partial(packaged.encode_batch, add_special_tokens=False)
+        return Tokeniser(packaged.get_vocab_size(), mini_lm.CLS, lambda captions: [of.ids for of in ids_of(captions)])
     from transformers import AutoTokenizer
 
     try:
@@ -362,8 +335,5 @@ def _from_library(name: str) -> Tokeniser:
         raise InputError(f"the tokeniser of {name!r} cannot be loaded: {error}") from None
     if tokeniser.cls_token_id is None:
         raise InputError(f"the tokeniser of {name!r} has no [CLS] token", remedy="name a BERT or RoBERTa encoder")
-
-    def ids_of(captions: list[str]) -> list[list[int]]:
-        return tokeniser(captions, add_special_tokens=False)["input_ids"]
-
-    return Tokeniser(len(tokeniser), tokeniser.cls_token_id, ids_of)
+    encode = partial(tokeniser, add_special_tokens=False)
+    return Tokeniser(len(tokeniser), tokeniser.cls_token_id, lambda captions: encode(captions)["input_ids"])
