@@ -339,7 +339,7 @@ def test_all_annotators_of_didemo_are_used_on_request(tmp_path):
     write_fig(tmp_path / "test.jsonl", [fig_row(every, candidate)])
     moments = read_moments(tmp_path / "test.jsonl", "fig")
     assert moments.spans.shape == (1, 4, 2)
-    assert read_truth(tmp_path / "test.jsonl")[3].spans == [(5, 10), (5, 10), (0, 10), (25, 28)]
+    assert read_truth(tmp_path / "test.jsonl")[3].spans == ((5, 10), (5, 10), (0, 10), (25, 28))
     truth = Truth(moments.desc_id, moments.video, moments.spans)
     for span, right in (((5, 10), True), ((0, 10), True), ((25, 28), False)):  # of four spans, two must agree
         lists = Lists.pad([np.array([[0, *span, 1.0]])])

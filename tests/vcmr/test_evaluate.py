@@ -162,7 +162,7 @@ def test_the_submission_of_the_help_is_that_of_the_page_and_scores(tmp_path, cap
 def test_each_window_of_a_row_is_true(tmp_path):
     (tmp_path / "truth.jsonl").write_text(json.dumps(TRUTH[0] | {"windows": [[0, 10], [12, 20]]}))
     moment = read_truth(tmp_path / "truth.jsonl")[1]
-    assert moment.windows and moment.spans == [(0, 10), (12, 20)]
+    assert moment.windows and moment.spans == ((0, 10), (12, 20))
 
 
 def test_a_repeated_id_of_the_truth_is_an_error_of_its_row(tmp_path):

@@ -12,15 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from verified.benchmark.intervals import mean_interval
+from verified.benchmark.submissions import Query
 from verified.benchmark.tiou import tiou
-from verified.benchmark.vcmr.submission import Submission, TrueMoment, read_submission
+from verified.benchmark.vcmr.submission import Submission, read_submission
 from verified.errors import InputError
 
 TASKS = ("SVMR", "VCMR")
 OVERLAP = 0.5
 
 
-def preferences(truth: Mapping[int, TrueMoment], true: Path, twin: Path, ids: Sequence[int]) -> dict[str, np.ndarray]:
+def preferences(truth: Mapping[int, Query], true: Path, twin: Path, ids: Sequence[int]) -> dict[str, np.ndarray]:
     """{task: [queries] 1 where the true sentence is preferred, 0.5 for a tie, 0} of the queries `ids`, by task.
 
     `true` and `twin`: submissions to the true sentences and to their twins. Only tasks that both have are compared.
@@ -41,7 +42,7 @@ def preferences(truth: Mapping[int, TrueMoment], true: Path, twin: Path, ids: Se
 
 
 def measure(
-    truth: Mapping[int, TrueMoment], pairs: Sequence[tuple[Path, Path]], ids: Sequence[int]
+    truth: Mapping[int, Query], pairs: Sequence[tuple[Path, Path]], ids: Sequence[int]
 ) -> dict[str, dict[str, float | None]]:
     """{task: value, low, high} in percent of a model's trainings, each a pair of submissions (true, twin).
 
@@ -61,7 +62,7 @@ def _plain(number: np.floating) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _grade(submission: Submission, file: Path, task: str, moment: TrueMoment, desc_id: int) -> float:
+def _grade(submission: Submission, file: Path, task: str, moment: Query, desc_id: int) -> float:
     """How high a list places the true moment (SVMR, a score) or its video (VCMR, minus its rank)."""
     rows = submission.tasks[task].get(desc_id)
     if rows is None:

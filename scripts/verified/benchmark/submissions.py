@@ -281,6 +281,10 @@ class Query:
     duration: float | None = None
     spans: tuple[tuple[float, float], ...] = ()
     """All its spans, where it may have several: of annotators, or windows; `start` and `end` are the first of them."""
+    windows: bool = False
+    """Whether each of its spans is right alone (`vcmr.metrics.Truth.windows`)."""
+    tvr_type: Any = None
+    """Its type in TVR: v, t or vt."""
 
 
 @dataclass(frozen=True)

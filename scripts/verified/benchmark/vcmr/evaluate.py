@@ -23,13 +23,7 @@ from verified.benchmark.vcmr.metrics import (
     tvr_name,
     tvr_summary,
 )
-from verified.benchmark.vcmr.submission import (
-    Submission,
-    TrueMoment,
-    read_submission,
-    read_truth,
-    truth_rows,
-)
+from verified.benchmark.vcmr.submission import Submission, read_submission, read_truth
 from verified.errors import InputError
 
 
@@ -98,7 +92,7 @@ class Scored:
 
 
 def scored_tasks(
-    moments: dict[int, TrueMoment],
+    moments: dict[int, Query],
     truth_file: str | Path,
     submission_file: str | Path,
     nms_threshold: float | None,
@@ -107,7 +101,7 @@ def scored_tasks(
 ) -> Iterator[Scored]:
     """Score every task that a submission holds; parameters and errors as of `evaluate_files`, notes are appended."""
     submission = read_submission(submission_file, {desc_id: moment.video for desc_id, moment in moments.items()})
-    types = all(moment.kind in TYPES for moment in moments.values())
+    types = all(moment.tvr_type in TYPES for moment in moments.values())
     if submission.tasks.keys() == {"SVMR"}:
         notes.append("SVMR alone: VR and VCMR of a model that sees one video rest on another model's list")
     for task in TASKS:
@@ -128,7 +122,7 @@ def scored_tasks(
 
 
 def _truth(
-    ids: list[int], moments: dict[int, TrueMoment], index: dict[str, int], truth_file: object, file: object, types: bool
+    ids: list[int], moments: dict[int, Query], index: dict[str, int], truth_file: object, file: object, types: bool
 ) -> Truth:
     unknown = sorted({moments[desc_id].video for desc_id in ids} - set(index))
     if unknown:
@@ -137,7 +131,7 @@ def _truth(
     spans = np.full((len(ids), max(len(moment.spans) for moment in tested), 2), np.nan)
     for row, moment in enumerate(tested):
         spans[row, : len(moment.spans)] = moment.spans
-    kinds = np.array([moment.kind for moment in tested]) if types else None
+    kinds = np.array([moment.tvr_type for moment in tested]) if types else None
     videos = np.array([index[moment.video] for moment in tested])
     return Truth(np.array(ids), videos, spans, kinds, any(moment.windows for moment in tested))
 
@@ -157,7 +151,7 @@ def _describe(task: str, ids: list[int], lists: Lists, submission: Submission, n
     notes += [f"{task}: {len(which)} {kind}: desc_id {list_some(which)}" for kind, which in odd.items() if len(which)]
 
 
-def _span_notes(ids: list[int], moments: dict[int, TrueMoment], lists: Lists, submission: Submission) -> Iterator[str]:
+def _span_notes(ids: list[int], moments: dict[int, Query], lists: Lists, submission: Submission) -> Iterator[str]:
     truths = [moments[desc_id] for desc_id in ids]
     true = Spans.of(ids, [np.array(moment.spans) for moment in truths], [moment.duration for moment in truths])
     durations = {submission.video_index[truth.video]: truth.duration for truth in truths if truth.duration is not None}
@@ -183,16 +177,7 @@ class MomentTruth:
 
     def queries(self) -> list[Query]:
         """The queries in the order in which they are scored."""
-        rows = {int(row["desc_id"]): row for row in truth_rows(self.path)}
-        queries = []
-        for desc_id, moment in self.moments.items():
-            row, (start, end) = rows[desc_id], moment.spans[0]
-            caption = row.get("fig_desc") or row.get("desc") or row.get("cog_desc") or ""
-            kind = row.get("fig_desc_type")
-            kind = kind if isinstance(kind, str) else None
-            spans = tuple(moment.spans)
-            queries.append(Query(desc_id, moment.video, start, end, str(caption), kind, moment.duration, spans))
-        return queries
+        return list(self.moments.values())
 
     def answers(self, file: Path, nms_threshold: float | None) -> Answers:
         """As of `GroundTruth`; ranks and first answers are those of VCMR, without its lists of SVMR, or of VR."""

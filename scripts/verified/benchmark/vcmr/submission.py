@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from verified.benchmark.lists import Lists
-from verified.benchmark.submissions import first_row, json_rows, list_some, read_window_answers
+from verified.benchmark.submissions import Query, first_row, json_rows, list_some, read_window_answers
 from verified.benchmark.vcmr.metrics import TASKS
 from verified.errors import InputError
 from verified.io.files import atomic_path, checked_file
@@ -49,19 +49,6 @@ _WHOLE = re.compile(r"\s*-?[0-9]{1,15}\s*")
 
 
 @dataclass
-class TrueMoment:
-    """One query of the ground truth: its video and one or more annotated spans in seconds."""
-
-    video: str
-    spans: list[tuple[float, float]]
-    kind: str | None = None
-    duration: float | None = None
-    """Seconds of the video, where the row has them."""
-    windows: bool = False
-    """Whether each span is right alone (`Truth.windows`)."""
-
-
-@dataclass
 class Submission:
     """Predictions by task and desc_id: one [rows, 4] float64 array per query (video index, start, end, score)."""
 
@@ -71,12 +58,12 @@ class Submission:
     """Per task, ids that appear more than once; the last entry counts."""
 
 
-def read_truth(path: str | Path) -> dict[int, TrueMoment]:
-    """Ground truth by desc_id.
+def read_truth(path: str | Path) -> dict[int, Query]:
+    """Ground truth by desc_id: each query with one or more annotated spans.
 
     Raises InputError naming file and row for a row of neither form, a repeated id, or a span that is not two numbers.
     """
-    truth: dict[int, TrueMoment] = {}
+    truth: dict[int, Query] = {}
     for number, row in enumerate(truth_rows(path), start=1):
         video = row.get("vid_name", row.get("video"))
         spans = row.get("ts", row.get("windows") or row.get("annotator_times") or row.get("time"))
@@ -92,7 +79,12 @@ def read_truth(path: str | Path) -> dict[int, TrueMoment]:
             remedy = "keep one row of each desc_id; spans of several annotators are a list in `ts`"
             raise InputError(f"desc_id {desc_id} is also in an earlier row", file=path, row=number, remedy=remedy)
         spans = _spans(spans, path, number)
-        truth[desc_id] = TrueMoment(video, spans, row.get("type"), _duration(row), "windows" in row)
+        caption = str(row.get("fig_desc") or row.get("desc") or row.get("cog_desc") or "")
+        kind = row.get("fig_desc_type")
+        kind, duration = kind if isinstance(kind, str) else None, _duration(row)
+        truth[desc_id] = Query(
+            desc_id, video, *spans[0], caption, kind, duration, spans, "windows" in row, row.get("type")
+        )
     if not truth:
         raise InputError("holds no query", file=path)
     return truth
@@ -109,14 +101,14 @@ def _duration(row: dict) -> float | None:
     return float(duration) if finite(duration) and duration > 0 else None
 
 
-def _spans(value: object, path: object, row: int) -> list[tuple[float, float]]:
+def _spans(value: object, path: object, row: int) -> tuple[tuple[float, float], ...]:
     spans: list[Any] = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
     for span in spans:
         if not is_span(span):
             raise InputError(
                 f"{reprlib.repr(span)} is not a span", file=path, row=row, remedy="give [start, end] in seconds"
             )
-    return [(float(start), float(end)) for start, end in spans]
+    return tuple((float(start), float(end)) for start, end in spans)
 
 
 def _identifier(value: object, path: object, place: str) -> int:
