@@ -1,13 +1,14 @@
 """Write a test from ranked lists of any origin: submission, metrics with intervals, numbers per query."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from verified.benchmark.intervals import mean_interval
+from verified.benchmark.intervals import mean_of_training
 from verified.benchmark.lists import Lists, suppress
 from verified.benchmark.vcmr.data import Moments
 from verified.benchmark.vcmr.metrics import Truth, per_query, percentage
@@ -36,9 +37,11 @@ def write_test(
     write_submission(submission, moments.videos, moments.desc_id, moments.caption, lists_by_task)
     final = {task: lists if task == "VR" else suppress(lists, threshold) for task, lists in lists_by_task.items()}
     truth = truth_of(moments)
-    reported = _per_query(truth, final)
+    reported = {task: per_query(task, truth, lists) for task, lists in final.items()}
+    without_nms = {task: per_query(task, truth, lists) for task, lists in lists_by_task.items()}
     videos = [moments.videos[position] for position in moments.video]
-    write_per_query(queries_file, moments.desc_id, videos, reported)
+    by_metric = {f"{task}/{name}": values for task, of_task in reported.items() for name, values in of_task.items()}
+    write_per_query(queries_file, moments.desc_id, videos, by_metric)
     write_json(
         metrics,
         {
@@ -47,38 +50,20 @@ def write_test(
             "videos": len(moments.videos),
             "nms_threshold": threshold,
             "ground_truth_sha256": hashlib.sha256(Path(moments.file).read_bytes()).hexdigest(),
-            "metrics": _percentages(reported),
-            "intervals": _intervals(reported, videos),
-            "without_nms": _percentages(_per_query(truth, lists_by_task)),
+            "metrics": _measure(percentage, reported),
+            "intervals": _measure(partial(_interval, videos), reported),
+            "without_nms": _measure(percentage, without_nms),
         },
     )
 
 
-def _per_query(truth: Truth, tasks: dict[str, Lists]) -> dict[str, np.ndarray]:
-    return {
-        f"{task}/{name}": values
-        for task, lists in tasks.items()
-        for name, values in per_query(task, truth, lists).items()
-    }
+def _measure(
+    measure: Callable[[np.ndarray], Any], per_query_values: dict[str, dict[str, np.ndarray]]
+) -> dict[str, dict[str, Any]]:
+    return {task: {name: measure(values) for name, values in of.items()} for task, of in per_query_values.items()}
 
 
-def _nest_by_task(values: dict) -> dict[str, dict]:
-    nested: dict[str, dict] = {}
-    for name, value in values.items():
-        task, metric = name.split("/", 1)
-        nested.setdefault(task, {})[metric] = value
-    return nested
-
-
-def _percentages(per_query_values: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    return _nest_by_task({name: percentage(values) for name, values in per_query_values.items()})
-
-
-def _intervals(values: dict[str, np.ndarray], videos: list[str]) -> dict[str, dict[str, list[float] | None]]:
-    """95 % intervals in percent that cover the draw of test videos, not the noise of training; None for one video."""
-    intervals = mean_interval(np.stack(list(values.values()), axis=1)[None], videos)
-    pairs = [
-        None if np.isnan(low) else [round(100 * float(low), 2), round(100 * float(high), 2)]
-        for low, high in zip(intervals.low, intervals.high)
-    ]
-    return _nest_by_task(dict(zip(values, pairs)))
+def _interval(videos: list[str], values: np.ndarray) -> list[float] | None:
+    """95 % interval in percent that covers the draw of test videos, not the noise of training; None for one video."""
+    mean = mean_of_training(values, videos, unit=100)
+    return None if mean["low"] is None else [round(mean["low"], 2), round(mean["high"], 2)]
