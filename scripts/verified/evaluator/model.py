@@ -15,6 +15,7 @@ import re
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, normalize, scaled_dot_product_attention
+from torch.nn.utils.rnn import pad_sequence
 from torch.utils.checkpoint import checkpoint
 
 from verified.evaluator.settings import Architecture
@@ -26,7 +27,6 @@ from verified.nn.mini_lm import CLS, load_tokeniser
 MAX_TOKENS = 64
 """Longest caption in tokens, [CLS] included (UMT's DiDeMo setting; the paper states no value)."""
 
-PADDING = 0
 DELETED = str.maketrans("-/", "  ", ",.'!?\"()*#:;~")
 
 
@@ -42,16 +42,11 @@ def encode(captions: list[str]) -> tuple[Tensor, Tensor, int]:
     Padding is id 0 with mask 0.
     """
     encoded = load_tokeniser().encode_batch([clean(caption) for caption in captions], add_special_tokens=False)
-    rows = [[CLS, *encoding.ids] for encoding in encoded]
-    truncated = sum(len(row) > MAX_TOKENS for row in rows)
-    length = min(MAX_TOKENS, max(map(len, rows), default=1))
-    ids = torch.full((len(rows), length), PADDING, dtype=torch.int64)
-    mask = torch.zeros_like(ids)
-    for index, row in enumerate(rows):
-        row = row[:length]
-        ids[index, : len(row)] = torch.tensor(row)
-        mask[index, : len(row)] = 1
-    return ids, mask, truncated
+    whole = [torch.tensor([CLS, *encoding.ids]) for encoding in encoded]
+    rows = [row[:MAX_TOKENS] for row in whole]
+    ids = pad_sequence(rows, batch_first=True)
+    mask = pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
+    return ids, mask, sum(len(row) > MAX_TOKENS for row in whole)
 
 
 def layer_size(size: Architecture) -> BertSize:
