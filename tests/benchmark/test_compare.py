@@ -12,7 +12,7 @@ from refusals import refused, said
 from whole_truths import published_files
 
 from verified.__main__ import main
-from verified.benchmark.comparison.compare import count_similar, difference, groups_of, groups_table, most_different
+from verified.benchmark.comparison.compare import count_similar, difference, furthest_ahead, groups_of, groups_table
 from verified.benchmark.comparison.runs import read_run
 from verified.benchmark.submissions import Query, match, rows_by_id
 from verified.cli.forms import read_ground_truth
@@ -84,10 +84,9 @@ def test_wins_losses_and_the_difference_are_those_of_the_queries(runs, truth):
 
 def test_the_queries_that_differ_most_are_named_in_both_directions(runs, truth):
     good, half, seeds = both(runs, truth)
-    ahead, behind = most_different(good, half)
-    assert ahead == [0, 2, 4, 6, 8] and behind == [5]
-    assert most_different(half, good) == (behind, ahead)
-    assert most_different(good, seeds)[0] == [11, 1, 7, 2, 8], "the mean over trainings"
+    assert furthest_ahead(good, half) == [0, 2, 4, 6, 8]
+    assert furthest_ahead(half, good) == [5]
+    assert furthest_ahead(good, seeds) == [11, 1, 7, 2, 8], "the mean over trainings"
 
 
 def test_captions_are_alike_only_to_those_of_other_videos():

@@ -150,7 +150,7 @@ def overall_table(runs: list[Run], metrics: list[str]) -> Table:
         for metric in metrics:
             measured = difference(first, second, metric, everything)
             rows.append((first.name, second.name, _heading(metric), *_numbers(measured)))
-    header = ("First", "Second", "Metric", "First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
+    header = ("First", "Second", "Metric", *NUMBERS)
     notes = [
         f"{len(everything)} queries in {len(set(runs[0].videos))} videos; {', '.join(map(_trainings, runs))};"
         f" intra-class correlation of queries of one video: {_intra_class_range(runs, metrics)}.",
@@ -165,7 +165,7 @@ def overall_table(runs: list[Run], metrics: list[str]) -> Table:
         for first, second in combinations(runs, 2)
         if _unlike(first.metrics, second.metrics)
     ]
-    return Table("comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + (2, 2, 2, 3, 0, 0, 0))
+    return Table("comparison", "paired differences between runs", header, rows, notes, (0,) * 3 + DIGITS)
 
 
 def _drawn(runs: list[Run]) -> str:
@@ -204,43 +204,30 @@ def groups_table(runs: list[Run], metric: str, groups: list[Group]) -> Table:
             rows.append(
                 (first.name, second.name, group.by, group.label, int(group.queries.sum()), *_numbers(measured)[:6])
             )
-    header = (
-        "First",
-        "Second",
-        "By",
-        "Queries",
-        "Number",
-        "First %",
-        "Second %",
-        "First minus second",
-        "p",
-        "Wins",
-        "Losses",
-    )
     notes = [
         f"{_heading(metric)}. Many groups are compared: of twenty differences without cause one has p below 0.05.",
         *_cautions(rows),
     ]
     if any(len(set(runs[0].videos[group.queries])) < FEW for group in groups):
         notes.append(f"In fewer than {FEW} videos, intervals and p are rough.")
-    digits = (0, 0, 0, 0, 0, 2, 2, 2, 3, 0, 0)
+    header = ("First", "Second", "By", "Queries", "Number", *NUMBERS[:6])
+    digits = (0,) * 5 + DIGITS[:6]
     return Table(
         "comparison-groups", f"differences in {_heading(metric)} by groups of queries", header, rows, notes, digits
     )
 
 
-def most_different(first: Run, second: Run) -> tuple[list[int], list[int]]:
-    """Queries (positions) in which the first run is furthest ahead of the second, and the other way round.
+def furthest_ahead(run: Run, other: Run) -> list[int]:
+    """Queries (positions) in which a run is furthest ahead of another.
 
     Ahead by 1 / rank of the first answer that is right at tIoU 0.5, on the mean over trainings; ties by position.
     """
-    ahead = first.reciprocal.mean(axis=0) - second.reciprocal.mean(axis=0)
-    order = np.argsort(-ahead, kind="stable")
-    back = np.argsort(ahead, kind="stable")
-    return (
-        [int(query) for query in order[:SHOWN] if ahead[query] > 0],
-        [int(query) for query in back[:SHOWN] if ahead[query] < 0],
-    )
+    ahead = run.reciprocal.mean(axis=0) - other.reciprocal.mean(axis=0)
+    return [int(query) for query in np.argsort(-ahead, kind="stable")[:SHOWN] if ahead[query] > 0]
+
+
+NUMBERS = ("First %", "Second %", "First minus second", "p", "Wins", "Losses", "Equal")
+DIGITS = (2, 2, 2, 3, 0, 0, 0)
 
 
 def _numbers(test: Paired) -> tuple:

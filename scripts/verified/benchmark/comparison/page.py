@@ -11,7 +11,7 @@ from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
 
-from verified.benchmark.comparison.compare import most_different
+from verified.benchmark.comparison.compare import furthest_ahead
 from verified.benchmark.comparison.runs import Run
 from verified.benchmark.submissions import Query
 from verified.figures.canvas import LABEL, SERIES, WIDE, drawing, literal
@@ -55,8 +55,9 @@ def write_comparison(
     if groups:
         out += [f"<h2>{html.escape(groups.title)}</h2>", *_pairs(groups)]
     out += [_table(table) for table in tables[1:]]
-    for first, second in combinations(runs, 2):
-        for ahead, behind, selected in zip((first, second), (second, first), most_different(first, second)):
+    for pair in combinations(runs, 2):
+        for ahead, behind in (pair, pair[::-1]):
+            selected = furthest_ahead(ahead, behind)
             out.append(f"<h2>{html.escape(ahead.name)} right, {html.escape(behind.name)} not</h2>")
             if not selected:
                 out.append("<p>No query.</p>")
