@@ -88,8 +88,6 @@ def batch_of(texts: list[str], tokeniser: Tokenizer) -> tuple[Tensor, Tensor, Te
 class SentenceEncoder:
     """Sentences to vectors of unit length: the mean over a sentence's tokens, normalised."""
 
-    dim = SIZE.width
-
     def __init__(self):
         self._network = load_network()
         self._tokeniser = load_tokeniser(SENTENCE_LIMIT)

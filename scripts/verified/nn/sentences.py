@@ -1,8 +1,8 @@
 """Sentence embeddings (SentenceBERT): the encoder behind Equations 7–8 and the many-to-many statistics."""
 
 import hashlib
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,7 @@ from verified.io.files import file_digest
 from verified.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from verified.nn.mini_lm import SentenceEncoder
+    from sentence_transformers import SentenceTransformer
 
 PACKAGED = "all-MiniLM-L6-v2"
 """Runs without the library that loads all others, whose import alone takes five CPU seconds (see `mini_lm`)."""
@@ -33,19 +31,17 @@ def encode(texts: Sequence[str], source: str = PACKAGED, threads: int = 1) -> np
     import torch
 
     torch.set_num_threads(threads)
-    encoder = _packaged_encoder() if source == PACKAGED else _library(source)
-    ordered = sorted(set(texts), key=lambda text: (len(text), text))
-    if not ordered:
-        return np.zeros((0, encoder.dim), np.float32)
+    vectors_of = _vectors_of(source)
+    ordered = sorted(set(texts), key=lambda text: (len(text), text)) or [""]
     vectors: list[np.ndarray] = []
     progress = Progress("sentence embeddings", len(ordered), "captions", quiet=len(ordered) <= CHUNK)
     for start in range(0, len(ordered), CHUNK):
         chunk = ordered[start : start + CHUNK]
-        vectors.append(encoder.vectors(chunk, BATCH))
+        vectors.append(vectors_of(chunk))
         progress.step(len(chunk))
     progress.finish()
     row = {text: index for index, text in enumerate(ordered)}
-    return np.concatenate(vectors).astype(np.float32)[[row[text] for text in texts]]
+    return np.concatenate(vectors).astype(np.float32)[np.array([row[text] for text in texts], int)]
 
 
 def weights_digest(source: str = PACKAGED) -> str:
@@ -55,7 +51,7 @@ def weights_digest(source: str = PACKAGED) -> str:
         if folder and (folder / name).is_file():
             return file_digest(folder / name)
     digest = hashlib.sha256()
-    for name, tensor in sorted(_library(source).tensors().items()):
+    for name, tensor in sorted(_library(source).state_dict().items()):
         digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
@@ -66,37 +62,24 @@ def cosines(captions: Sequence[str], others: Sequence[str], source: str, threads
     return (both[: len(captions)] * both[len(captions) :]).sum(axis=1)
 
 
-class LibraryEncoder:
-    """Any model that sentence-transformers loads from a folder or the hub; see `mini_lm.SentenceEncoder`."""
-
-    def __init__(self, source: str):
-        from sentence_transformers import SentenceTransformer
-
-        self._model = SentenceTransformer(source, device="cpu")
-        self.dim = int(self._model.get_embedding_dimension() or 0)
-
-    def vectors(self, texts: list[str], batch: int) -> np.ndarray:
-        """Float32 [texts, dim] of unit length."""
-        return self._model.encode(  # pyright: ignore[reportUnknownMemberType] (of inputs other than texts)
-            texts, batch_size=batch, normalize_embeddings=True, show_progress_bar=False
-        )
-
-    def tensors(self) -> "dict[str, Tensor]":
-        """The weights by name."""
-        return self._model.state_dict()
-
-
 @cache
-def _packaged_encoder() -> "SentenceEncoder":
+def _vectors_of(source: str) -> Callable[[list[str]], np.ndarray]:
+    """A function from texts to vectors of unit length, float32 [texts, dim]."""
+    if source != PACKAGED:
+        encode_texts = _library(source).encode  # pyright: ignore[reportUnknownMemberType] (of inputs other than texts)
+        return partial(encode_texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
     from verified.nn.mini_lm import SentenceEncoder
 
-    return SentenceEncoder()
+    return partial(SentenceEncoder().vectors, batch=BATCH)
 
 
 @cache
-def _library(source: str) -> LibraryEncoder:
+def _library(source: str) -> "SentenceTransformer":
+    """Any model that sentence-transformers loads from a folder or the hub."""
+    from sentence_transformers import SentenceTransformer
+
     try:
-        return LibraryEncoder(str(_folder(source) or source))
+        return SentenceTransformer(str(_folder(source) or source), device="cpu")
     except (OSError, ValueError) as error:
         raise InputError(
             f"the sentence encoder {source!r} cannot be loaded: {error}",
