@@ -12,7 +12,7 @@ from verified.benchmark.vcmr.contract import ModelConfig, RetrievalModel
 from verified.benchmark.vcmr.data import Queries, Videos, read_moments
 from verified.benchmark.vcmr.registry import model_class
 from verified.benchmark.vcmr.search import SearchSettings
-from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.benchmark.vcmr.training import SplitData, train
 from verified.io.hdf5 import FeatureFile, Room, write_features
 from verified.io.jsonl import read_jsonl, write_jsonl
 
@@ -122,7 +122,7 @@ def check_learning(name: str, epochs: int, splits, folder: Path) -> None:
     learn, unseen = (files.split(type(model)) for files in splits)
     recipe = replace(model.recipe, epochs=epochs, steps=None, batch=16, learning_rate=2e-3)
     searching = SearchSettings(min_pred_clips=1, max_pred_clips=12, quiet=True)
-    result = train(model, learn, unseen, recipe, searching, Run(3, folder / "log.jsonl"))
+    result = train(model, learn, unseen, recipe, searching, 3, folder / "log.jsonl")
     best = result.history[result.epoch]
     assert result.history[-1]["total"] < 0.6 * result.history[0]["total"]
     assert best["VR/r1"] > 30  # by chance 5

@@ -9,7 +9,7 @@ from planted import plant, small_model
 
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import SearchSettings, search
-from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.benchmark.vcmr.training import SplitData, train
 
 MODELS = ("xml", "reloclnet", "hero", "conquer", "squidnet")
 
@@ -42,7 +42,7 @@ def trained(name, splits, folder, device):
     if type(model).two_stage:
         recipe = replace(recipe, negatives=3)
     searching = SearchSettings(min_pred_clips=1, max_pred_clips=12, quiet=True, device=device)
-    return model, unseen, searching, train(model, learn, unseen, recipe, searching, Run(3, folder / f"{device}.jsonl"))
+    return model, unseen, searching, train(model, learn, unseen, recipe, searching, 3, folder / f"{device}.jsonl")
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -21,7 +21,7 @@ from verified.benchmark.vcmr.ranked import Ranked, draw_negatives, read_ranked, 
 from verified.benchmark.vcmr.results import PER_QUERY_FILE, read_per_query, write_per_query
 from verified.benchmark.vcmr.search import SearchSettings, search
 from verified.benchmark.vcmr.testing import truth_of
-from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.benchmark.vcmr.training import SplitData, train
 from verified.io.hdf5 import FeatureFile
 from verified.io.jsonl import read_jsonl, write_jsonl
 
@@ -261,11 +261,11 @@ def test_queries_outside_their_list_are_left_out_of_training_and_counted(name, p
 
     monkeypatch.setattr(type(model), "losses", losses)
     recipe = replace(model.recipe, steps=2, batch=8, negatives=2)
-    result = train(model, split, split, recipe, SEARCHING, Run(5, tmp_path / "log.jsonl"))
+    result = train(model, split, split, recipe, SEARCHING, 5, tmp_path / "log.jsonl")
     assert result.left_out == 3
     assert np.isfinite(result.history[0]["total"]) and len(result.history) == 1
     with refused("8", remedy=True):
-        train(model, split, split, replace(recipe, negatives=8), SEARCHING, Run(5, tmp_path / "log.jsonl"))
+        train(model, split, split, replace(recipe, negatives=8), SEARCHING, 5, tmp_path / "log.jsonl")
 
 
 @pytest.mark.parametrize("name", ["conquer", "squidnet"])

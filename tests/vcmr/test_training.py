@@ -19,7 +19,7 @@ from verified.benchmark.vcmr.models.hero import Hero
 from verified.benchmark.vcmr.models.xml import XML
 from verified.benchmark.vcmr.ranked import read_ranked
 from verified.benchmark.vcmr.search import SearchSettings
-from verified.benchmark.vcmr.training import Run, steps_of_epoch, train
+from verified.benchmark.vcmr.training import steps_of_epoch, train
 from verified.config import load
 from verified.config.params import VARIABLE, received
 from verified.config.retrieval import Training
@@ -82,7 +82,7 @@ def trained(planted, folder, epochs=4, searching=SEARCHING, **changes):
     splits = [files.split(type(model)) for files in planted]
     owner = {"settings": str(changes)}
     state = TrainingState(folder / "state.safetensors", owner, seconds=0.0)
-    return train(model, *splits, recipe, searching, Run(5, folder / "log.jsonl", state))
+    return train(model, *splits, recipe, searching, 5, folder / "log.jsonl", state)
 
 
 @pytest.mark.parametrize("change", ["features", "none"])
@@ -127,7 +127,7 @@ def test_trainings_of_other_seeds_begin_and_draw_otherwise(planted, tmp_path, mo
     files, begun = files_of(planted[0]), []
 
     def train(model, *given):
-        begun.append((given[-1].seed, next(model.parameters()).detach().clone()))
+        begun.append((given[4], next(model.parameters()).detach().clone()))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(experiment, "train", train)

@@ -17,7 +17,7 @@ from verified.benchmark.vcmr.data import Moments, Queries, Videos, load_tokenise
 from verified.benchmark.vcmr.experiment import Settings, own_recipe, owner_values
 from verified.benchmark.vcmr.ranked import Ranked
 from verified.benchmark.vcmr.search import search
-from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.benchmark.vcmr.training import SplitData, train
 from verified.config.features import Features
 from verified.config.retrieval import model_module
 from verified.features.text import write_text_features
@@ -84,8 +84,8 @@ def fine_tune(
         [files[key] for key in sorted(files)],
     )
     state = TrainingState(Path(checkpoint).with_name("unfinished.safetensors"), owner, 30)
-    run = Run(derive_seed(settings.seed, "fine-tuning", name), record, state, settings.retrieval.precision)
-    trained = train(model.train(), data, measured, recipe, settings.searching(), run)
+    seed, precision = derive_seed(settings.seed, "fine-tuning", name), settings.retrieval.precision
+    trained = train(model.train(), data, measured, recipe, settings.searching(), seed, record, state, precision)
     facts = {**header, "fine_tuned_on": len(questions), "epochs": len(trained.history)}
     save_model(checkpoint, name, model, trained.state, facts)
     state.remove()

@@ -18,7 +18,7 @@ from verified.benchmark.vcmr.ranked import Ranked, read_ranked, write_ranked
 from verified.benchmark.vcmr.registry import build_model, model_class
 from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, encode_queries, search, video_scores
 from verified.benchmark.vcmr.testing import truth_of, write_test
-from verified.benchmark.vcmr.training import Run, SplitData, train
+from verified.benchmark.vcmr.training import SplitData, train
 from verified.config.base import Section
 from verified.config.datasets import Spans
 from verified.config.features import Features
@@ -109,7 +109,10 @@ def train_model(name: str, trained_on: str, seed: int, files: Files, settings: S
         data["selection"],
         recipe,
         settings.searching(),
-        Run(run_seed, record, state, settings.retrieval.precision),
+        run_seed,
+        record,
+        state,
+        settings.retrieval.precision,
     )
     facts = {
         "trained_on": trained_on,

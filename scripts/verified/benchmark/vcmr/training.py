@@ -53,18 +53,6 @@ class Trained:
     """Training queries whose video is not in their ranked list (two-stage models)."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """Values that differ between trainings of the same model, data and recipe."""
-
-    seed: int
-    log_file: str | Path
-    """Gets a line per epoch."""
-    state: TrainingState | None = None
-    """State of an interrupted training; the caller removes it once the result is safe."""
-    precision: str = "float32"
-
-
 Drawn = tuple[Batch, torch.Generator]
 """A batch, and the generator of its epoch, from which the losses draw as well."""
 
@@ -75,11 +63,14 @@ def train(
     selection: SplitData,
     recipe: Recipe,
     searching: SearchSettings,
-    run: Run,
+    seed: int,
+    log_file: str | Path,
+    state: TrainingState | None = None,
+    precision: str = "float32",
 ) -> Trained:
     """Train and return the weights of the best epoch, or of the last one if there are too few videos to select on.
 
-    State and errors: see `nn.training.train`.
+    `log_file` gets a line per epoch. State and errors: see `nn.training.train`.
 
     Raises InputError if no query remains to train on.
     """
@@ -103,8 +94,8 @@ def train(
         for step in range(first, total):
             epoch, turn = divmod(step, per_epoch)
             if not turn:
-                torch.manual_seed(derive_seed(run.seed, "dropout", epoch))
-                generator.manual_seed(derive_seed(run.seed, "draws", epoch))
+                torch.manual_seed(derive_seed(seed, "dropout", epoch))
+                generator.manual_seed(derive_seed(seed, "draws", epoch))
                 order = usable[torch.randperm(len(usable), generator=generator).numpy()]
             rows = order[turn * together : (turn + 1) * together]
             begins = range(0, len(rows), recipe.batch)
@@ -127,7 +118,7 @@ def train(
         history = [*reached.rows, record]
         if chosen(history) == epoch:
             reached.extra = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-        write_jsonl(run.log_file, history)
+        write_jsonl(log_file, history)
         log.info("epoch %d: selection %.2f (best epoch: %d)", epoch, record["selection"], chosen(history))
         return record
 
@@ -145,11 +136,11 @@ def train(
         accumulate=recipe.accumulate,
         clip_norm=recipe.clip_norm,
         device=device,
-        precision=run.precision,
+        precision=precision,
         file=training.moments.file,
         remedy="lower retrieval.training.MODEL.learning_rate",
     )
-    reached = loop.train(how, run.state)
+    reached = loop.train(how, state)
     selected = chosen(reached.rows)
     return Trained(reached.extra, selected, reached.rows, len(training.moments) - len(usable))
 
