@@ -87,10 +87,10 @@ class MadeUp:
 
     def search(self):
         """The lists of all queries."""
-        from verified.benchmark.vcmr.search import search_encoded_corpus
+        from verified.benchmark.vcmr.search import search
 
         corpus = dict(self.corpus)
-        return search_encoded_corpus(self.model, corpus, self, Texts(self.tokens), self.moments, self.settings)
+        return search(self.model, self, Texts(self.tokens), self.moments, self.settings, corpus=corpus)
 
     def products(self) -> float:
         """Multiplications that no search can leave out."""

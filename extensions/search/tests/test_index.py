@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from verified.benchmark.lists import suppress
 from verified.benchmark.vcmr.checkpoint import load_model, save_model
 from verified.benchmark.vcmr.data import Queries, Videos, load_tokeniser, read_moments
-from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search_encoded_corpus
+from verified.benchmark.vcmr.search import SearchSettings, encode_corpus, search
 from verified.config import load
 from verified.config.datasets import Spans
 from verified.extension import extensions
@@ -43,7 +43,7 @@ def benchmark(files: dict, halves: bool):
     corpus = encode_corpus(model, videos, settings)
     if halves:
         corpus = {name: part if part.dtype == torch.bool else part.half().float() for name, part in corpus.items()}
-    found = search_encoded_corpus(model, corpus, videos, queries, moments, settings)
+    found = search(model, videos, queries, moments, settings, corpus=corpus)
     return moments, suppress(found["VCMR"], SPANS["nms_threshold"])
 
 

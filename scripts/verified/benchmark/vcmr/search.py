@@ -66,30 +66,14 @@ def search(
     moments: Moments,
     settings: SearchSettings,
     ranked: Ranked | None = None,
+    corpus: Encoded | None = None,
 ) -> dict[str, Lists]:
     """Lists by task of every query of `moments`: videos are positions in the corpus, times are seconds.
 
-    `ranked` holds the external lists, for two-stage models only.
+    `ranked` holds the external lists, for two-stage models only; `corpus` the encoded videos, if they are there.
     """
     training, model = model.training, model.eval()
-    lists = search_encoded_corpus(
-        model, encode_corpus(model, videos, settings), videos, queries, moments, settings, ranked
-    )
-    model.train(training)
-    return lists
-
-
-@torch.no_grad()
-def search_encoded_corpus(
-    model: RetrievalModel,
-    corpus: Encoded,
-    videos: Corpus,
-    queries: Batches,
-    moments: Moments,
-    settings: SearchSettings,
-    ranked: Ranked | None = None,
-) -> dict[str, Lists]:
-    """`search` over an encoded corpus."""
+    corpus = corpus or encode_corpus(model, videos, settings)
     depth = min(settings.searched_videos, len(videos))
     chunk = _chunk(depth, videos.context, settings)
     searched = []
@@ -107,6 +91,7 @@ def search_encoded_corpus(
         searched.append(_search_chunk(model, encoded, corpus, videos, candidates, scores, truth, settings))
         progress.step(len(index))
     progress.finish()
+    model.train(training)
     return {task: Lists.join([chunk_lists[task] for chunk_lists in searched]) for task in TASKS}
 
 
