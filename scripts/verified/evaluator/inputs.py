@@ -26,18 +26,6 @@ RATIOS = (3 / 4, 4 / 3)
 ATTEMPTS = 10
 
 
-def middle_frames(clip: np.ndarray, frames: int) -> np.ndarray:
-    """[frames·k, H, W, 3] → [frames, H, W, 3]: the middle one of each interval, as UMT samples at test."""
-    frames_per_interval = len(clip) // frames
-    return clip[frames_per_interval // 2 :: frames_per_interval]
-
-
-def draw_frames(clip: np.ndarray, frames: int, generator: np.random.Generator) -> np.ndarray:
-    """[frames·k, H, W, 3] → [frames, H, W, 3]: one of each interval at random, as UMT samples in training."""
-    frames_per_interval = len(clip) // frames
-    return clip[np.arange(frames) * frames_per_interval + generator.integers(0, frames_per_interval, frames)]
-
-
 def random_part(
     height: int, width: int, share: tuple[float, float], generator: np.random.Generator
 ) -> tuple[slice, slice]:
@@ -71,8 +59,10 @@ def resize(frames: np.ndarray, size: int) -> np.ndarray:
 def training_view(
     clip: np.ndarray, frames: int, size: int, share: tuple[float, float] | None, generator: np.random.Generator
 ) -> np.ndarray:
-    """[frames·k, H, W, 3] → [frames, size, size, 3]: drawn frames, all with the same random crop (None: uncropped)."""
-    drawn = draw_frames(clip, frames, generator)
+    """[frames·k, H, W, 3] → [frames, size, size, 3]: one frame of each interval at random, as UMT samples in training,
+    all with the same random crop (None: uncropped)."""
+    frames_per_interval = len(clip) // frames
+    drawn = clip[np.arange(frames) * frames_per_interval + generator.integers(0, frames_per_interval, frames)]
     if share:
         rows, columns = random_part(drawn.shape[1], drawn.shape[2], share, generator)
         drawn = drawn[:, rows, columns]
@@ -80,8 +70,10 @@ def training_view(
 
 
 def scoring_view(clip: np.ndarray, frames: int, size: int) -> np.ndarray:
-    """[frames·k, H, W, 3] → [frames, size, size, 3]: the middle frames, whole."""
-    return resize(middle_frames(clip, frames), size)
+    """[frames·k, H, W, 3] → [frames, size, size, 3]: the middle frame of each interval, whole, as UMT samples at
+    test."""
+    frames_per_interval = len(clip) // frames
+    return resize(clip[frames_per_interval // 2 :: frames_per_interval], size)
 
 
 OTHER_SPLIT = "split-not-trained-on"
