@@ -152,33 +152,18 @@ class Squidnet(QueryVideoModel):
             parts.append(F.pad(part, (0, int(tokens.max()) - real.shape[1])))
         return torch.cat(parts).index_select(0, torch.argsort(order))
 
-    def features(
-        self, similarity: Tensor, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor
-    ) -> Tensor:
-        """X of P pairs from their similarity; shapes as of `attend` → [P, L, 3D]."""
-        to_query, to_video = attend(similarity, video, query, video_mask, query_mask)
-        return torch.cat([video, to_query, video * to_video], dim=2)
-
-    def joint(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Tensor:
-        """G of P pairs: tokens [P, L, D] and [P, T, D] with their masks → [P, L, 4D]."""
-        similarity = self._real_similarity(video[:, : longest(video_mask)], query, query_mask)
-        features = self.features(similarity, video, video_mask, query, query_mask)
-        return torch.cat([features, self.JS_emb(features, video_mask)], dim=2)
-
     def localise(self, video: Tensor, video_mask: Tensor, query: Tensor, query_mask: Tensor) -> Spans:
         """Start and end logits [P, L] and video scores [P] of P pairs of tokens."""
-        joint = self.joint(video, video_mask, query, query_mask)
-        return self._spans(joint[:, : computed_length(video_mask)], video_mask)._replace(score=self._score(joint))
-
-    def _score(self, joint: Tensor) -> Tensor:
-        return self.CMP["video_predictor"](joint.amax(dim=1)).squeeze(1)
-
-    def _spans(self, joint: Tensor, video_mask: Tensor) -> Spans:
-        """Start and end logits [P, L] from G [P, L' ≤ L, 4D], L' of `computed_length`."""
-        mask = video_mask[:, : joint.shape[1]]
-        start = self.CMP["start_JSemb"](joint, mask)
-        end = self.CMP["conditional_end_JSemb"](torch.cat([joint[:, :, 3 * self.config.hidden :], start], dim=2), mask)
+        similarity = self._real_similarity(video[:, : longest(video_mask)], query, query_mask)
+        to_query, to_video = attend(similarity, video, query, video_mask, query_mask)
+        features = torch.cat([video, to_query, video * to_video], dim=2)
+        joint = torch.cat([features, self.JS_emb(features, video_mask)], dim=2)
+        near = joint[:, : computed_length(video_mask)]
+        mask = video_mask[:, : near.shape[1]]
+        start = self.CMP["start_JSemb"](near, mask)
+        end = self.CMP["conditional_end_JSemb"](torch.cat([near[:, :, 3 * self.config.hidden :], start], dim=2), mask)
         return Spans(
             clip_logits(self.CMP["start_moment_prediction"]["moment_predictor"], start, video_mask),
             clip_logits(self.CMP["end_moment_prediction"]["moment_predictor"], end, video_mask),
+            self.CMP["video_predictor"](joint.amax(dim=1)).squeeze(1),
         )
