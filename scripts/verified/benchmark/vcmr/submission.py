@@ -81,9 +81,9 @@ def read_truth(path: str | Path) -> dict[int, Query]:
         spans = _spans(spans, path, number)
         caption = str(row.get("fig_desc") or row.get("desc") or row.get("cog_desc") or "")
         kind = row.get("fig_desc_type")
-        kind, duration = kind if isinstance(kind, str) else None, _duration(row)
+        kind = kind if isinstance(kind, str) else None
         truth[desc_id] = Query(
-            desc_id, video, *spans[0], caption, kind, duration, spans, "windows" in row, row.get("type")
+            desc_id, video, *spans[0], caption, kind, _duration(row), spans, "windows" in row, row.get("type")
         )
     if not truth:
         raise InputError("holds no query", file=path)
