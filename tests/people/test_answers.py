@@ -19,8 +19,7 @@ from verified.io.video.cut import clips_of
 from verified.people.agreement import krippendorff_alpha
 from verified.people.answers import checksum, collect
 from verified.people.pages import STUDY as STUDY_PAGE
-from verified.people.pages import write_pages
-from verified.people.sample import assign
+from verified.people.pages import assign, write_pages
 from verified.people.study.aggregate import summarise
 from verified.people.study.sample import pages, plan
 

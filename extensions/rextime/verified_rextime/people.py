@@ -17,12 +17,11 @@ from verified.benchmark.submissions import rows_by_id
 from verified.benchmark.tiou import tiou
 from verified.errors import InputError
 from verified.io.characters import hidden
-from verified.io.jsonl import finite, is_span
+from verified.io.jsonl import finite
 from verified.io.video.cut import cut
 from verified.people.agreement import grade_matrix, krippendorff_alpha
 from verified.people.answers import Form
-from verified.people.pages import FOLDER, Page
-from verified.people.sample import add_digest, assign
+from verified.people.pages import FOLDER, Page, add_digest, assign
 from verified_rextime.rows import LETTERS, question_problem
 
 PAGE = (FOLDER / "questions", Path(__file__).resolve().parent / "pages" / "task")
@@ -113,18 +112,6 @@ def pages(key: Mapping, paths: Mapping[str, str], side: int) -> Iterator[Page]:
         yield Page(f"annotator-{annotator:02d}.html", title, {"task": task}, clips)
 
 
-def _key_problem(key: Mapping) -> str | None:
-    if key.get("tool") not in tuple(SHOWN):
-        return f"no tool of ours: {key.get('tool')!r:.40}"
-    for item in key["items"]:
-        if not isinstance(item.get("qid"), str) or not finite(item.get("duration")):
-            return f"item {item['item']} lacks its qid or duration"
-        window = item.get("window")
-        if window is not None and not is_span(window):
-            return f"the window of item {item['item']} is not [start, end]"
-    return None
-
-
 def _problem(answer: Mapping, item: Mapping, key: Mapping) -> str | None:
     """Problem of one answer: a span must have 0 ≤ start < end ≤ duration; None without one."""
     if key["tool"] == "verify" and answer.get("bad") is True:
@@ -139,7 +126,7 @@ def _problem(answer: Mapping, item: Mapping, key: Mapping) -> str | None:
     return None
 
 
-FORM = Form("task", "annotator", "item", ("start", "end", "answer"), _problem, _key_problem)
+FORM = Form("task", "annotator", "item", ("start", "end", "answer"), _problem)
 
 
 def aggregate(answers: list[dict], key: Mapping) -> list[dict]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from verified.errors import InputError
 from verified.io.jsonl import read_json
+from verified.people.pages import add_digest
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,6 @@ class Form:
     values: tuple[str, ...]
     problem: Callable[[Mapping, Mapping, Mapping], str | None]
     """The problem with an answer to an item of a key, or None."""
-    key_problem: Callable[[Mapping], str | None] = lambda key: None
-    """The problem with a key except its lists of items and people, or None."""
 
     def items(self, key: Mapping) -> list[dict]:
         """The items of the pages, numbered from 1."""
@@ -36,29 +35,13 @@ class Form:
 
 
 def read_key(path: str | Path, form: Form) -> dict:
-    """Read the key of pages. Raises InputError for any other file or an altered one."""
+    """Read the key of pages. Raises InputError for any other file or an altered one, whose digest is another."""
     key = read_json(path)
-    names = (form.task, f"{form.item}s", f"{form.person}s")
-    problem = _key_problem(key, form) if isinstance(key, dict) and key.keys() >= set(names) else "not the key of pages"
-    if problem:
-        raise InputError(problem, file=path, remedy="take the key.json that the pages were written with")
+    content = {name: value for name, value in key.items() if name != form.task} if isinstance(key, dict) else {}
+    if key != add_digest(form.task, content):
+        remedy = "take the key.json that the pages were written with"
+        raise InputError("not the key of pages, or altered since they were written", file=path, remedy=remedy)
     return key
-
-
-def _key_problem(key: dict, form: Form) -> str | None:
-    items, shares = form.items(key), form.shares(key)
-    if not isinstance(key[form.task], str):
-        return f"{form.task} {key[form.task]!r:.40} is not a text"
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        return f"{form.item}s are not a list of objects"
-    for place, item in enumerate(items, start=1):
-        if item.get(form.item) != place:
-            return f"{form.item} {place} lacks its number"
-    numbers = range(1, len(items) + 1)
-    for share in shares if isinstance(shares, list) else [None]:
-        if not isinstance(share, list) or not all(type(number) is int and number in numbers for number in share):
-            return f"{form.person}s are not lists of numbers of {form.item}s"
-    return form.key_problem(key)
 
 
 def checksum(text: str) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from verified.errors import InputError
 from verified.io.fig import TYPES
 from verified.people.answers import Form
-from verified.people.pages import Page
-from verified.people.sample import add_digest, assign
+from verified.people.pages import Page, add_digest, assign
 from verified.runtime.seeds import generator
 
 ALLOWED = {"statics": (0, 1), "dynamics": (0, 1), "accuracy": (1, 2, 3, 4, 5)}
@@ -23,12 +22,7 @@ def _problem(answer: Mapping, question: Mapping, key: Mapping) -> str | None:
     return None
 
 
-def _key_problem(key: Mapping) -> str | None:
-    untyped = [row["question"] for row in key["questions"] if not isinstance(row.get("type"), str)]
-    return f"question {untyped[0]} has no type" if untyped else None
-
-
-FORM = Form("study", "participant", "question", GRADES, _problem, _key_problem)
+FORM = Form("study", "participant", "question", GRADES, _problem)
 
 
 def plan(
