@@ -236,7 +236,7 @@ def test_ids_that_others_decide_change_every_shard_that_they_touch(source):
 
 
 def next_start():
-    for name in ("list_videos", "_folder_now", "video_states", "_paths_by_shard", "_shard_states", "_scene_states"):
+    for name in ("list_videos", "_folder_now", "recall", "_paths_by_shard", "_shard_states", "_scene_states"):
         getattr(shards, name).cache_clear()
 
 
@@ -261,6 +261,7 @@ def test_a_replaced_video_changes_the_state_of_its_shard_alone(source):
 
 def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     monkeypatch.setattr(video_folder, "SETTLED_NS", -1)
+    Path("videos", os.fsdecode(b"\xff.mp4")).touch()  # a name that no cache can hold
     written([row(number, desc_id=number) for number in range(24)])
     first, folder = states_of_shards()
     sampled = []
@@ -273,7 +274,7 @@ def test_a_second_start_reads_neither_rows_nor_videos(source, monkeypatch):
     monkeypatch.setattr(shards, "file_state", lambda path: sampled.append(path) or file_state(path))
     Path("videos/v3.mp4").write_bytes(b"y" * 103)
     again, another = states_of_shards()
-    assert sampled == ["videos/v3.mp4"] and another != folder
+    assert [name for name in sampled if name.isprintable()] == ["videos/v3.mp4"] and another != folder
     assert changed(first, again) == [shard_of("v3", SHARDS)]
     written([row(number, desc_id=number) for number in range(23)])
     assert changed(again, states_of_shards()[0]) == [shard_of("b/v11", SHARDS)]

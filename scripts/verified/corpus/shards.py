@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import orjson
@@ -32,25 +32,25 @@ from verified.io.moments_file import iterate_moments_file
 from verified.runtime.wildcards import shard_index, shard_of
 
 REMEMBERED = ".snakemake"
+RESULTS, VIDEOS = "verified-states.json", "verified-videos.json"
 
 
-class Memory:
+@cache
+def recall(name: str) -> dict[str, Any]:
     """A JSON document in `REMEMBERED`; empty if the folder or a readable document is missing."""
+    with contextlib.suppress(OSError, orjson.JSONDecodeError):
+        read = orjson.loads(Path(REMEMBERED, name).read_bytes())
+        return read if isinstance(read, dict) else {}
+    return {}
 
-    def __init__(self, name: str):
-        self.file = Path(REMEMBERED, name)
-        self.values: dict = {}
-        self.changed = False
-        with contextlib.suppress(OSError, orjson.JSONDecodeError):
-            read = orjson.loads(self.file.read_bytes())
-            self.values = read if isinstance(read, dict) else {}
 
-    def save(self) -> None:
-        """Write new entries; a failed write costs the next start some seconds."""
-        if self.changed and self.file.parent.is_dir():
-            with contextlib.suppress(OSError), atomic_path(self.file) as temporary:
-                temporary.write_bytes(orjson.dumps(self.values))
-            self.changed = False
+def remember(name: str, new: dict[str, Any]) -> None:
+    """Add entries to a document; a failed write costs the next start some seconds."""
+    recall(name).update(new)
+    file = Path(REMEMBERED, name)
+    if new and file.parent.is_dir():
+        with contextlib.suppress(OSError), atomic_path(file) as temporary:
+            temporary.write_bytes(orjson.dumps(recall(name)))
 
 
 def cached_state(subject: str, videos: str, moments: str | None, tell: Callable[[], Any]) -> Any:
@@ -66,15 +66,14 @@ def cached_state(subject: str, videos: str, moments: str | None, tell: Callable[
         except OSError:
             return tell()
         now, settled = f"{now} {of_moments}", settled and old
-    memory, key = Memory("verified-states.json"), f"{subject} of {videos} {moments or ''}"
-    entry = memory.values.get(key)
+    key = f"{subject} of {videos} {moments or ''}"
+    entry = recall(RESULTS).get(key)
     if isinstance(entry, list) and entry[0] == now:
         list_videos.cache_clear()  # 200,000 names and stamps that are no longer needed
         return entry[1]
     value = tell()
     if settled:
-        memory.values[key], memory.changed = [now, value], True
-        memory.save()
+        remember(RESULTS, {key: [now, value]})
     return value
 
 
@@ -97,12 +96,8 @@ def folder_state(source: SourceSection) -> str | None:
 
 
 def _folder_digest(videos: str) -> str:
-    listing, digest = list_videos(videos), hashlib.sha256()
-    states = video_states().among(listing)
-    for name, _ in listing.files:
-        digest.update(f"{name}\0{states.of(listing.prefix + name)}\n".encode("utf-8", "surrogateescape"))
-    states.save()
-    return digest.hexdigest()[:16]
+    names = [name for name, _ in list_videos(videos).files]
+    return _digests(videos, [("\n".join(names), [list_videos(videos).prefix + name for name in names])])[0]
 
 
 def shard_state(source: SourceSection, shard: str, shards: int) -> str | None:
@@ -153,12 +148,27 @@ def _scene_states(videos: str, shards: int, published: bool) -> list[str]:
 
 def _digests(videos: str, by_shard: Iterable[tuple[str, list[str]]]) -> list[str]:
     """A digest for each shard, of the given digest of its rows and of the state of each of its videos."""
-    states, digests = video_states().among(list_videos(videos)), []
+    states, digests = video_states(list_videos(videos)), []
     for rows, paths in by_shard:
-        text = "\n".join([rows, *map(states.of, paths)])
+        text = "\n".join([rows, *(states.get(path, "") for path in paths)])
         digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16])
-    states.save()
     return digests
+
+
+def video_states(listing: Listing) -> dict[str, str]:
+    """`file_state` of each video by path; a video is sampled again only when its stamp changed."""
+    known, states, new = recall(VIDEOS), dict[str, str](), dict[str, str]()
+    for name, _ in listing.files:
+        path, now = listing.prefix + name, listing.stamps.get(name)
+        before, _, state = str(known.get(path, "")).partition("\n")
+        if before != now:
+            state = file_state(path)
+            if now and path.isprintable():  # JSON holds no name that is not UTF-8
+                # As one string: Python's collector would traverse 200,000 lists repeatedly.
+                new[path] = f"{now}\n{state}"
+        states[path] = state
+    remember(VIDEOS, new)
+    return states
 
 
 @cache
@@ -172,43 +182,6 @@ def _paths_by_shard(videos: str, shards: int, published: bool) -> list[list[str]
     for video, path in folder.files.items():
         by_shard[shard_of(PurePath(path).stem if published else video, shards)].append(path)
     return by_shard
-
-
-class VideoStates(Memory):
-    """`file_state` of videos by path; a video is sampled again only when its stamp changed."""
-
-    def __init__(self) -> None:
-        super().__init__("verified-videos.json")
-        self.prefix, self.stamps = "", dict[str, str]()
-
-    def among(self, listing: Listing) -> Self:
-        """The same, with the stamps that were looked up for a listing."""
-        self.prefix, self.stamps = listing.prefix, listing.stamps if listing.settled else {}
-        return self
-
-    def of(self, path: str) -> str:
-        """The state of a video."""
-        now, settled = self.stamps.get(path.removeprefix(self.prefix)), True
-        if not now:
-            try:
-                now, settled = stamp(path)
-            except OSError:
-                return ""
-        entry = self.values.get(path)
-        if type(entry) is str:
-            before, _, state = entry.partition("\n")
-            if before == now:
-                return state
-        state = file_state(path)
-        if settled:  # as one string: Python's collector would traverse 200,000 lists repeatedly
-            self.values[path], self.changed = f"{now}\n{state}", True
-        return state
-
-
-@cache
-def video_states() -> VideoStates:
-    """The video states of this process."""
-    return VideoStates()
 
 
 def rows_by_shard(videos: str, moments: str, shards: int) -> list[tuple[str, list[str]]]:

@@ -56,11 +56,11 @@ class Listing(NamedTuple):
     files: list[tuple[str, bool]]
     """Names below the folder, and whether each is a regular file."""
     stamps: dict[str, str]
-    """Their stamps by name."""
+    """The stamps, by name, of files that are old enough for their times to tell the next change (see `stamp`)."""
     digest: str
     """Digest of names and stamps: where it stays, no file's content has changed."""
     settled: bool
-    """Whether all files are old enough for their times to tell the next change (see `stamp`)."""
+    """Whether all files are that old."""
 
 
 class VideoFolder:
@@ -234,18 +234,19 @@ def _core(name: str) -> str:
 
 def list_folder(folder: str | os.PathLike) -> Listing:
     """The current videos below `folder`; none if it does not exist."""
-    digest, root, changed = hashlib.sha256(), _prefix(folder), 0
-    files, stamps = _video_files(folder), {}
+    digest, root, oldest = hashlib.sha256(), _prefix(folder), time.time_ns() - SETTLED_NS
+    files, stamps, settled = _video_files(folder), {}, True
     for name, regular in files:
         try:
             now, at = _stamp(os.stat(root + name))
         except OSError:
             now, at = "", 0
-        stamps[name] = now
         digest.update(f"{name}\0{regular}\0{now}\n".encode("utf-8", "surrogateescape"))
-        if at > changed:
-            changed = at
-    return Listing(root, files, stamps, digest.hexdigest(), time.time_ns() - changed > SETTLED_NS)
+        if at < oldest:
+            stamps[name] = now
+        else:
+            settled = False
+    return Listing(root, files, stamps, digest.hexdigest(), settled)
 
 
 def stamp(path: str | os.PathLike) -> tuple[str, bool]:
