@@ -160,22 +160,19 @@ def _without_bystander(text: str, match: re.Match[str]) -> str:
 
 def motion_facts(text: str) -> Facts:
     """Motion, direction and speed of the first thing in lower-case `text`."""
-    facts: Facts = {}
     # A noun must not be read as a verb ("circles" is one only after its subject), so the subject is cut off before.
-    for motion, words in MOTIONS.items():
-        if re.search(rf"\b(?:{'|'.join(words)})\b", text):
-            facts["motion"] = motion
-            break
     path = FALSE_UPS.sub(" ", text)
-    for direction, words in DIRECTIONS.items():
-        if re.search(rf"(?<![-\w])(?:{'|'.join(words)})\b", path):
-            facts["direction"] = direction
-            break
-    for speed, words in SPEEDS.items():
-        if re.search(rf"\b(?:{'|'.join(words)})\b", text):
-            facts["speed"] = speed
-            break
-    return facts
+    found = {
+        "motion": _first(MOTIONS, text),
+        "direction": _first(DIRECTIONS, path, r"(?<![-\w])"),
+        "speed": _first(SPEEDS, text),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _first(table: Mapping[str, tuple[str, ...]], text: str, before: str = r"\b") -> str | None:
+    """The first value of a table one of whose patterns is in `text`, behind the pattern `before`."""
+    return next((value for value, words in table.items() if re.search(rf"{before}(?:{'|'.join(words)})\b", text)), None)
 
 
 def agreement(stated: Facts, truth: Facts) -> dict[str, bool]:

@@ -76,20 +76,11 @@ def draw_stage(canvas: np.ndarray, scene: Scene, times: np.ndarray) -> None:
         shift %= size
         frame[:, shift:] = tile[:, : size - shift]
         frame[:, :shift] = tile[:, size - shift :]
-    if scene.bystander:
-        bystander = scene.bystander
-        alpha, colour, (top, left) = _sprites(
-            bystander.shape,
-            bystander.colour,
-            "plain",
-            np.array([bystander.x]),
-            np.array([bystander.y]),
-            np.array([bystander.radius]),
-            size,
-        )
-        extent = alpha.shape[1]
-        area = canvas[:, top[0] : top[0] + extent, left[0] : left[0] + extent]
-        area += alpha[0] * (colour[0] - area)
+    if bystander := scene.bystander:
+        x, y, radius = np.array([[bystander.x], [bystander.y], [bystander.radius]])
+        sprites = _sprites(bystander.shape, bystander.colour, "plain", x, y, radius, size)
+        (alpha,), (colour,), ((top,), (left,)) = sprites
+        _paste(canvas, alpha, colour, top, left)
 
 
 def draw_actors(canvas: np.ndarray, event: Event, times: np.ndarray) -> None:
@@ -98,10 +89,14 @@ def draw_actors(canvas: np.ndarray, event: Event, times: np.ndarray) -> None:
     x, y, radius, present = positions(event.placed.path, times)
     for dx, dy in event.placed.offsets:
         alpha, colour, (top, left) = _sprites(event.shape, event.colour, event.texture, x + dx, y + dy, radius, size)
-        extent = alpha.shape[1]
         for index in np.flatnonzero(present):
-            area = canvas[index, top[index] : top[index] + extent, left[index] : left[index] + extent]
-            area += alpha[index] * (colour[index] - area)
+            _paste(canvas[index], alpha[index], colour[index], top[index], left[index])
+
+
+def _paste(canvas: np.ndarray, alpha: np.ndarray, colour: np.ndarray, top: int, left: int) -> None:
+    """Paint an object of coverage [k, k, 1] onto `canvas` [..., size, size, 3]."""
+    area = canvas[..., top : top + len(alpha), left : left + len(alpha), :]
+    area += alpha * (colour - area)
 
 
 def finish(canvas: np.ndarray, rng: random.Random) -> np.ndarray:

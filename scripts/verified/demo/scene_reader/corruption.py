@@ -7,9 +7,11 @@ have a motion, a direction or a speed corrupted, the others a static attribute.
 """
 
 import random
+from collections.abc import Callable
 
-from verified.demo.scene_reader.wording import ALL, detail
+from verified.demo.scene_reader.wording import ALL, detail, in_manner_of
 from verified.demo.shapes import DIRECTIONS, MOTIONS, OPPOSITE, TURNS
+from verified.lmm.request import Request
 from verified.runtime.seeds import derive_seed
 
 STATIC = ("colour", "shape", "size", "texture", "count", "background")
@@ -89,3 +91,29 @@ def corrupt(chosen: dict, truth: dict, branch: str, seed: int, index: int, share
             {"extra": rng.choice(("two times", "three times"))} if false["motion"] == "bounces" else detail(false, rng)
         )
     return false, {"candidate": index, "kind": kind, "changed": {name: values}}
+
+
+def write_candidates(
+    request: Request,
+    truth: dict,
+    branch: str,
+    share: float,
+    choose: Callable[[int], dict],
+    word: Callable[[dict], str],
+) -> tuple[list[str], list[dict]]:
+    """Candidates, all different from one another and from the coarse caption, and the notes on false ones.
+
+    `choose` gives the facts that a candidate states, by its number, and `word` words them in another way at each call.
+    """
+    caption = request.slots["caption"]
+    written, notes = [], []
+    for index in range(int(request.slots["count"])):
+        chosen, note = corrupt(choose(index), truth, branch, request.seed, index, share)
+        options = (in_manner_of(word(chosen), caption) for _ in range(30))
+        text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
+        if text is None:
+            continue
+        written.append(text)
+        if note:
+            notes.append(note | {"candidate": len(written) - 1})
+    return written, notes

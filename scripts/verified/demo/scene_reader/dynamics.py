@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from verified.demo.caption_facts import caption_facts
-from verified.demo.scene_reader.corruption import corrupt
+from verified.demo.scene_reader.corruption import write_candidates
 from verified.demo.scene_reader.questions import answer
 from verified.demo.scene_reader.scene import Clip, watch
 from verified.demo.scene_reader.wording import (
@@ -14,7 +14,6 @@ from verified.demo.scene_reader.wording import (
     action,
     as_sentence,
     detail,
-    in_manner_of,
     noun_phrase,
     other_phrase,
     sentence,
@@ -92,27 +91,21 @@ def _description(facts: dict, rng: random.Random) -> str:
 
 def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """Numbered caption candidates from questions, answers and description, without looking at frames (listing 6)."""
-    caption, count = request.slots["caption"], int(request.slots["count"])
+    caption = request.slots["caption"]
     stated = caption_facts(caption)
     if not {"shape", "motion"} <= set(stated):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
     facts = gather(request.slots["description"], request.slots["questions_and_answers"], stated)
-    written, notes = [], []
-    for index in range(count):
-        chosen = select(facts, stated, index, rng)
-        chosen, note = corrupt(chosen, facts, "dynamics", request.seed, index, corrupted_share)
-        options = (in_manner_of(sentence(chosen, rng, definite=_definite(caption, rng)), caption) for _ in range(30))
-        text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
-        if text is None:
-            continue
-        written.append(text)
-        if note:
-            notes.append(note | {"candidate": len(written) - 1})
+    definite = caption.lower().startswith("the ")
+    written, notes = write_candidates(
+        request,
+        facts,
+        "dynamics",
+        corrupted_share,
+        lambda index: select(facts, stated, index, rng),
+        lambda chosen: sentence(chosen, rng, definite=definite and rng.random() < 0.5),
+    )
     return Reply("\n".join(f"{n}. {text}" for n, text in enumerate(written, start=1)), notes={"corrupted": notes})
-
-
-def _definite(caption: str, rng: random.Random) -> bool:
-    return caption.lower().startswith("the ") and rng.random() < 0.5
 
 
 def gather(description: str, questions_and_answers: str, stated: dict) -> dict:

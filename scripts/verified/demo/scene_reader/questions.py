@@ -50,67 +50,38 @@ def questions(request: Request, rng: random.Random) -> Reply:
 def answer(question: str, facts: dict, rng: random.Random) -> str:
     """One sentence, without capital letter and full stop, that answers a question from the facts of a clip."""
     topic = next((name for name, words in ASKED_OF.items() if re.search(words, question, re.I)), "action")
-    return ANSWERS[topic](facts, rng)
-
-
-def _action(facts: dict, rng: random.Random) -> str:
+    motion, other, several = facts["motion"], facts.get("bystander"), is_plural(facts)
+    they = "they" if several else "it"
+    match topic:
+        case "direction" if facts.get("direction"):
+            verb = "circles" if motion == "circles" else "moves"
+            way = {"motion": verb, "direction": facts["direction"], "count": facts.get("count")}
+            return f"{they} {predicate(way, rng)}"
+        case "direction":
+            return f"{they} {'do' if several else 'does'} not go in any direction"
+        case "speed" if facts.get("speed"):
+            return f"the motion is {facts['speed']}"
+        case "speed":
+            return "there is no travelling motion with a speed"
+        case "size" if motion in ("grows", "shrinks"):
+            return f"yes, {they} {'get' if several else 'gets'} {'bigger' if motion == 'grows' else 'smaller'}"
+        case "size":
+            return "no, the size remains the same"
+        case "contact" if motion == "meets":
+            return f"yes, {they} {'touch' if several else 'touches'} {other_phrase(other)}"
+        case "contact" if other:
+            return f"no, but {other_phrase(other)} is nearby"
+        case "contact":
+            return f"no, {they} {'are' if several else 'is'} alone"
+        case "scene" if len(facts["backgrounds"]) > 1:
+            return f"yes, the background changes from {' to '.join(NAMES[name] for name in facts['backgrounds'])}"
+        case "scene":
+            return f"no, {NAMES[facts['backgrounds'][0]]} remains the background"
+        case "presence" if motion == "appears":
+            return f"no, {they} {'appear' if several else 'appears'} only later"
+        case "presence" if motion == "vanishes":
+            return f"no, {they} {'vanish' if several else 'vanishes'} in the end"
+        case "presence":
+            return f"yes, {they} {'are' if several else 'is'} there all the time"
     who = {name: facts[name] for name in ("shape", "count") if name in facts}
     return f"{noun_phrase(who, rng, definite=True)} {action(facts, rng)}"
-
-
-def _direction(facts: dict, rng: random.Random) -> str:
-    if not facts.get("direction"):
-        return "they do not go in any direction" if is_plural(facts) else "it does not go in any direction"
-    verb = "circles" if facts["motion"] == "circles" else "moves"
-    way = predicate({"motion": verb, "direction": facts["direction"], "count": facts.get("count")}, rng)
-    return f"{_they(facts)} {way}"
-
-
-def _speed(facts: dict, rng: random.Random) -> str:
-    return f"the motion is {facts['speed']}" if facts.get("speed") else "there is no travelling motion with a speed"
-
-
-def _size(facts: dict, rng: random.Random) -> str:
-    change = {"grows": "bigger", "shrinks": "smaller"}.get(facts["motion"])
-    if not change:
-        return "no, the size remains the same"
-    return f"yes, {_they(facts)} {'get' if is_plural(facts) else 'gets'} {change}"
-
-
-def _contact(facts: dict, rng: random.Random) -> str:
-    other = facts.get("bystander")
-    if facts["motion"] == "meets":
-        return f"yes, {_they(facts)} {'touch' if is_plural(facts) else 'touches'} {other_phrase(other)}"
-    if other:
-        return f"no, but {other_phrase(other)} is nearby"
-    return "no, they are alone" if is_plural(facts) else "no, it is alone"
-
-
-def _scene(facts: dict, rng: random.Random) -> str:
-    names = [NAMES[name] for name in facts["backgrounds"]]
-    if len(names) > 1:
-        return f"yes, the background changes from {' to '.join(names)}"
-    return f"no, {names[0]} remains the background"
-
-
-def _presence(facts: dict, rng: random.Random) -> str:
-    if facts["motion"] == "appears":
-        return f"no, {_they(facts)} {'appear' if is_plural(facts) else 'appears'} only later"
-    if facts["motion"] == "vanishes":
-        return f"no, {_they(facts)} {'vanish' if is_plural(facts) else 'vanishes'} in the end"
-    return f"yes, {_they(facts)} {'are' if is_plural(facts) else 'is'} there all the time"
-
-
-def _they(facts: dict) -> str:
-    return "they" if is_plural(facts) else "it"
-
-
-ANSWERS = {
-    "action": _action,
-    "direction": _direction,
-    "speed": _speed,
-    "size": _size,
-    "contact": _contact,
-    "scene": _scene,
-    "presence": _presence,
-}

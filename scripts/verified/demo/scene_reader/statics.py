@@ -6,9 +6,9 @@ import re
 from collections import Counter
 
 from verified.demo.caption_facts import caption_facts
-from verified.demo.scene_reader.corruption import corrupt
+from verified.demo.scene_reader.corruption import write_candidates
 from verified.demo.scene_reader.scene import Thing, decode_picture, look, subject_of
-from verified.demo.scene_reader.wording import PLACES, as_sentence, in_manner_of, noun_phrase, sentence
+from verified.demo.scene_reader.wording import PLACES, as_sentence, noun_phrase, sentence
 from verified.demo.shapes import NAMES, article, plural
 from verified.lmm.request import Reply, Request
 
@@ -29,13 +29,7 @@ def describe_keyframe(request: Request, rng: random.Random) -> Reply:
     subject = subject_of(things, stated)
     others = [thing for thing in things if thing is not subject]
     parts = [_subject_note(subject, stated, rng), *(_other_note(thing, rng) for thing in others)]
-    background = rng.choice(
-        (
-            f"{NAMES[setting]}",
-            f"The background is {NAMES[setting]}",
-            f"There is {NAMES[setting]}",
-        )
-    )
+    background = rng.choice(("", "The background is ", "There is ")) + NAMES[setting]
     return Reply(
         f"Background: {as_sentence(background)}\n\n"
         f"Objects Attributes: {' '.join(as_sentence(part) for part in parts)}\n\n"
@@ -80,22 +74,19 @@ def _description(background: str, subject: Thing | None, stated: dict, rng: rand
 
 def candidates(request: Request, rng: random.Random, corrupted_share: float) -> Reply:
     """Caption candidates as a JSON object with the coarse caption under ``original`` (supplement, listing 3)."""
-    caption, count = request.slots["caption"], int(request.slots["count"])
+    caption = request.slots["caption"]
     stated = caption_facts(caption)
     if not {"shape", "motion"} <= set(stated):
         return Reply("", "error", "unknown-caption", "the caption names no object and motion of the demo world")
     facts = gather(request.slots["keyframes"], stated)
-    written, notes = [], []
-    for index in range(count):
-        chosen = select(facts, stated, index, rng)
-        chosen, note = corrupt(chosen, facts, "statics", request.seed, index, corrupted_share)
-        options = (in_manner_of(sentence(chosen, rng, plain=rng.random() < 0.5), caption) for _ in range(30))
-        text = next((text for text in options if text not in written and text.lower() != caption.lower()), None)
-        if text is None:
-            continue
-        written.append(text)
-        if note:
-            notes.append(note | {"candidate": len(written) - 1})
+    written, notes = write_candidates(
+        request,
+        facts,
+        "statics",
+        corrupted_share,
+        lambda index: select(facts, stated, index, rng),
+        lambda chosen: sentence(chosen, rng, plain=rng.random() < 0.5),
+    )
     answer = {"original": caption} | {str(number): text for number, text in enumerate(written, start=1)}
     return Reply(json.dumps(answer, ensure_ascii=False, indent=2), notes={"corrupted": notes})
 
