@@ -13,19 +13,17 @@ with job(snakemake):
         return [row for path in paths for row in read_jsonl(path)]
 
     inputs, settings = snakemake.input, snakemake.params
-    truth, scores, corrupted = read_jsonl(inputs.truth), rows_of(inputs.scores), rows_of(inputs.corrupted)
-    wrong = {(row["desc_id"], row["type"], row["candidate"]) for row in corrupted}
-    faithful = [row for row in scores if (row["desc_id"], row["type"], row["candidate"]) not in wrong]
+    truth, candidates = read_jsonl(inputs.truth), validity.mark_false(rows_of(inputs.scores), rows_of(inputs.corrupted))
     index = [*KeyframeTar(*inputs.keyframes).rows.values()]
     recalls = {trained: read_per_query(folders) for trained, folders in settings.runs.items()}
 
     rows = [validity.cut_recall(truth, index, settings.segments, settings.fps)]
     rows.append(validity.proposed_recall(truth, rows_of(inputs.scenes)))
-    rows += validity.caption_accuracy(truth, faithful)
-    rows += validity.evaluator_auroc(scores, corrupted, settings.resamples, settings.seed)
+    rows += validity.caption_accuracy(truth, [row for row in candidates if not row["false"]])
+    rows += validity.evaluator_auroc(candidates, settings.resamples, settings.seed)
     releases = {"chosen": read_splits(inputs.chosen), "lowest": read_splits(inputs.lowest)}
-    rows += validity.false_captions(scores, corrupted, releases)
-    rows += validity.review_gain(scores, corrupted, releases["chosen"])
+    rows += validity.false_captions(candidates, releases)
+    rows += validity.review_gain(candidates, releases["chosen"])
     if "cog" in recalls:
         for name in ("VR/r1", "VCMR/0.5/r5"):
             check = "XML trained on FIG minus COG, points"

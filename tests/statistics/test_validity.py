@@ -12,6 +12,7 @@ from verified.statistics.validity import (
     evaluator_auroc,
     false_captions,
     many_to_many_ratio,
+    mark_false,
     proposed_recall,
     recall_difference,
     review_gain,
@@ -30,7 +31,7 @@ def test_false_captions_are_counted_among_candidates_and_releases_by_type():
     corrupted.append({"desc_id": 0, "type": "dynamics", "candidate": 2, "kind": "dynamic"})
     highest = [{"desc_id": i, "fig_desc_type": "dynamics", "fig_desc": "dynamics 2"} for i in range(10)]
     lowest = [{"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0"} for i in range(10)]
-    rows = false_captions(scores, corrupted, {"chosen": highest, "lowest": lowest})
+    rows = false_captions(mark_false(scores, corrupted), {"chosen": highest, "lowest": lowest})
     shares = {row["check"].removeprefix("false captions among "): (row["value"], row["units"]) for row in rows}
     assert shares["candidates: all"] == (pytest.approx(11 / 60, abs=1e-6), 60)
     assert shares["candidates: statics"] == (pytest.approx(1 / 3, abs=1e-6), 30)
@@ -80,16 +81,17 @@ def test_a_review_that_begins_with_the_lowest_scores_finds_so_many_of_the_false_
         {"desc_id": i, "fig_desc_type": "statics", "fig_desc": "statics 0", "fig_desc_score": i} for i in range(18)
     ]
     highest[2] |= {"fig_desc": "what somebody wrote"}  # no candidate, and not false
-    rows = review_gain(scores, corrupted, highest)
+    marked = mark_false(scores, corrupted)
+    rows = review_gain(marked, highest)
     assert [row["value"] for row in rows] == [0.5, 0.5, 0.75] and rows[0]["units"] == 4
-    assert "10%" in rows[0]["check"] and false_captions(scores, corrupted, {"chosen": highest})[3]["units"] == 17
+    assert "10%" in rows[0]["check"] and false_captions(marked, {"chosen": highest})[3]["units"] == 17
 
 
 def test_aims_and_thresholds_are_those_of_each_check():
     scores = [candidate(i, kind, n) for i in range(9) for kind in ("statics", "dynamics") for n in range(3)]
     corrupted = [{"desc_id": i, "type": "statics", "candidate": i % 2, "kind": "static"} for i in range(9)]
     corrupted += [{"desc_id": i, "type": "dynamics", "candidate": 2, "kind": "dynamic"} for i in range(9)]
-    rows = evaluator_auroc(scores, corrupted, 99, 1)
+    rows = evaluator_auroc(mark_false(scores, corrupted), 99, 1)
     assert [(row["aim"], row["met"], row["units"]) for row in rows] == [(">= 0.92", False, 27), (">= 0.9", False, 27)]
     assert rows[1]["value"] == 0.0 < rows[0]["value"]
     events = [{"start": 0.0, "end": 4.0}, {"start": 4.0, "end": 9.0}]

@@ -48,15 +48,7 @@ def facts(settings: Config, desc_id: int, dataset: str | None = None) -> dict:
     folder = Path(dataset_folder(settings, name))
     steps = {step: _rows(folder / pattern, desc_id) for step, pattern in STEPS.items()}
     decision = {
-        kind: next(
-            (
-                row
-                for path in sorted((folder / "annotations" / kind).glob("*.jsonl"))
-                for row in iterate_jsonl(path)
-                if row["desc_id"] == desc_id
-            ),
-            None,
-        )
+        kind: next(iter(_rows(folder / "annotations" / kind, desc_id, "*.jsonl") or ()), None)
         for kind in ("fig", "fig-lowest")
     }
     return {
@@ -79,11 +71,9 @@ def _undecided(folder: Path, moment: dict, scores: list[dict] | None) -> str:
     return "left out: a review or a limit of annotations" if scored else "left out: no candidate has a score"
 
 
-def _rows(folder: Path, desc_id: int) -> list[dict] | None:
-    files = sorted(folder.glob("shard-*.jsonl"))
-    files = [
-        path for path in files if path.suffixes == [".jsonl"]
-    ]  # without the files next to them, such as .corrupted.jsonl
+def _rows(folder: Path, desc_id: int, names: str = "shard-*.jsonl") -> list[dict] | None:
+    # Without the files next to them, such as .corrupted.jsonl.
+    files = [path for path in sorted(folder.glob(names)) if path.suffixes == [".jsonl"]]
     rows = [row for path in files for row in iterate_jsonl(path) if row["desc_id"] == desc_id]
     return rows if files else None
 

@@ -143,23 +143,26 @@ def _accepted_values(facts: dict) -> dict[str, set]:
     return accepted
 
 
-def evaluator_auroc(scores: list[dict], corrupted: list[dict], resamples: int, seed: int) -> list[dict]:
-    """AUROC of the evaluator's score between faithful and corrupted candidates, static and dynamic apart."""
-    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]): entry["kind"] for entry in corrupted}
+def mark_false(scores: list[dict], corrupted: list[dict]) -> list[dict]:
+    """The scored candidates with the kind of their corruption, static or dynamic, as ``false``; None for faithful."""
+    kinds = {(row["desc_id"], row["type"], row["candidate"]): row["kind"] for row in corrupted}
+    return [{**row, "false": kinds.get((row["desc_id"], row["type"], row["candidate"]))} for row in scores]
+
+
+def evaluator_auroc(candidates: list[dict], resamples: int, seed: int) -> list[dict]:
+    """AUROC of the evaluator's score between faithful and corrupted candidates, static and dynamic apart.
+
+    `candidates`: rows of `mark_false`, here and below.
+    """
     rows = []
     for kind, caption_type, aim in (
         ("static", "statics", (">=", 0.92)),
         ("dynamic", "dynamics", (">=", 0.90)),
     ):
-        graded = [
-            (entry["score"], entry["desc_id"], perturbation)
-            for entry in scores
-            if entry["type"] == caption_type
-            and (perturbation := wrong.get((entry["desc_id"], entry["type"], entry["candidate"]))) in (None, kind)
-        ]
-        values = np.array([score for score, _, _ in graded])
-        faithful = np.array([perturbation is None for _, _, perturbation in graded], dtype=bool)
-        units = np.array([unit for _, unit, _ in graded])
+        graded = [entry for entry in candidates if entry["type"] == caption_type and entry["false"] in (None, kind)]
+        values = np.array([entry["score"] for entry in graded])
+        faithful = np.array([entry["false"] is None for entry in graded], dtype=bool)
+        units = np.array([entry["desc_id"] for entry in graded])
         interval = auroc_interval(values, faithful, units, resamples, seed) if len(graded) else None
         area, low, high = interval or (np.nan, np.nan, np.nan)
         check = f"evaluator AUROC, faithful against corrupted {caption_type}"
@@ -167,21 +170,20 @@ def evaluator_auroc(scores: list[dict], corrupted: list[dict], resamples: int, s
     return rows
 
 
-def false_captions(scores: list[dict], corrupted: list[dict], annotations: dict[str, list[dict]]) -> list[dict]:
+def false_captions(candidates: list[dict], annotations: dict[str, list[dict]]) -> list[dict]:
     """Share of false captions among all candidates and among those of each release.
 
     `annotations`: rows with desc_id, fig_desc_type and fig_desc by release, "chosen" (highest scores) and "lowest".
     """
-    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in corrupted}
-    candidates = {}
-    for entry in scores:
-        false = (entry["desc_id"], entry["type"], entry["candidate"]) in wrong
-        candidates.setdefault((entry["desc_id"], entry["type"], entry["caption"]), []).append(false)
-    groups = {"candidates": [(*key[:2], false) for key, listed in candidates.items() for false in listed]}
+    marks = {}
+    for entry in candidates:
+        key = (entry["desc_id"], entry["type"], entry["caption"])
+        marks.setdefault(key, []).append(entry["false"] is not None)
+    groups = {"candidates": [(*key[:2], false) for key, listed in marks.items() for false in listed]}
     for release, rows in annotations.items():
         keys = [(row["desc_id"], row["fig_desc_type"], row["fig_desc"]) for row in rows]
         # Captions written by people, and coarse captions in place of rejected ones, are not candidates.
-        groups[release] = [(*key[:2], candidates[key][0]) for key in keys if key in candidates]
+        groups[release] = [(*key[:2], marks[key][0]) for key in keys if key in marks]
     out = []
     for group, members in groups.items():
         for kind in ("all", "statics", "dynamics"):
@@ -201,15 +203,11 @@ REVIEWED = (0.10, 0.25, 0.50)
 """Shares of the moments under review, lowest scores first."""
 
 
-def review_gain(scores: list[dict], corrupted: list[dict], chosen: list[dict]) -> list[dict]:
+def review_gain(candidates: list[dict], chosen: list[dict]) -> list[dict]:
     """Yield of a review that begins with the lowest scores: of the false chosen captions, the share among the
     lowest-scored share of all. In random order the two shares are equal.
     """
-    wrong = {(entry["desc_id"], entry["type"], entry["candidate"]) for entry in corrupted}
-    names = {
-        (row["desc_id"], row["type"], row["candidate"]): (row["desc_id"], row["type"], row["caption"]) for row in scores
-    }
-    false = {names[name] for name in wrong if name in names}
+    false = {(entry["desc_id"], entry["type"], entry["caption"]) for entry in candidates if entry["false"]}
     ranked = sorted(chosen, key=lambda row: row["fig_desc_score"])
     rows = []
     for share in REVIEWED:
