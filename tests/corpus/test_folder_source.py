@@ -228,11 +228,11 @@ def test_shards_together_find_the_whole_corpus(tmp_path, monkeypatch, ids):
     whole = read_folder("videos", "m.jsonl", "test")
     files, source = {"videos": "videos", "moments": "m.jsonl"}, {"default_split": "test", "published": False}
     shards = [read_shard(shard_moments(files, source, shard_name(shard), 3)) for shard in range(3)]
-    found = sorted((row for shard in shards for row in shard.moments), key=lambda row: row["desc_id"])
+    found = sorted((row for moments, _, _ in shards for row in moments), key=lambda row: row["desc_id"])
     assert found == whole.moments and len(found) < len(rows)
-    assert sorted((row for shard in shards for row in shard.videos), key=lambda row: row["path"]) == whole.videos
-    assert all(shard.videos == [row for row in whole.videos if row in shard.videos] for shard in shards)
-    assert all(shard_of(row["video"], 3) == number for number, shard in enumerate(shards) for row in shard.moments)
+    assert sorted((row for _, videos, _ in shards for row in videos), key=lambda row: row["path"]) == whole.videos
+    assert all(videos == [row for row in whole.videos if row in videos] for _, videos, _ in shards)
+    assert all(shard_of(row["video"], 3) == n for n, (moments, _, _) in enumerate(shards) for row in moments)
 
 
 ODD = [

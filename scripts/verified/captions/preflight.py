@@ -9,7 +9,7 @@ from verified.captions.dynamics import ask_dynamics
 from verified.captions.statics import ask_statics
 from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with, shown_datasets
-from verified.corpus.inventory import unprobed_moments
+from verified.corpus.inventory import unprobed_rows
 from verified.errors import InputError
 from verified.keyframes.seen import SeenKeyframes
 from verified.layout import Layout
@@ -44,7 +44,7 @@ def longest_clip(settings: Config) -> int:
         seconds = [float("inf")]
         with contextlib.suppress(InputError):  # other checks name what cannot be read
             corpus = f"{dataset_folder(settings, name)}/corpus"
-            seconds = [row["end"] - row["start"] for row in unprobed_moments(source, corpus)]
+            seconds = [row["end"] - row["start"] for row in unprobed_rows(source, corpus).usable]
         longest = min(max(seconds, default=0.0), dynamics.max_frames / (dynamics.fps or 1.0))
         most = max(most, frame_count(longest, dynamics.model_dump())[0])
     return most

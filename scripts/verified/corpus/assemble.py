@@ -26,16 +26,16 @@ def write_shard(
     `runtime.previous_output`).
     """
     earlier = PreviousOutput(output["probes"], maker)
-    read = read_shard(shard_moments(files, source, shard, shards), earlier=earlier.videos)
-    write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in read.moments))
-    write_jsonl(output["videos"], read.videos)
-    readable = ({"video": video, "probe": row} for video, row in read.probes.readable.items())
+    moments, videos, probes = read_shard(shard_moments(files, source, shard, shards), earlier=earlier.videos)
+    write_jsonl(output["moments"], ({k: v for k, v in row.items() if k != "split"} for row in moments))
+    write_jsonl(output["videos"], videos)
+    readable = ({"video": video, "probe": row} for video, row in probes.readable.items())
     unreadable = (
         {"video": video, "reason": error.reason, "path": error.path, "detail": error.detail}
-        for video, error in read.probes.unreadable.items()
+        for video, error in probes.unreadable.items()
     )
     write_jsonl(output["probes"], (*readable, *unreadable))
-    earlier.keep({row["sha256"]: row for row in read.probes.readable.values()}, link=False)
+    earlier.keep({row["sha256"]: row for row in probes.readable.values()}, link=False)
 
 
 def read_probes(files: Iterable[str]) -> Probes:

@@ -17,7 +17,7 @@ no row gives a `desc_id`, it is the row's position in the file, counted from 1: 
 import functools
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,14 +49,6 @@ def moment_key(moment: Mapping) -> str:
     return f"{moment['start']!r}-{moment['end']!r} {moment['video']}"
 
 
-class Shard(NamedTuple):
-    """The moments and videos of one shard, as the whole corpus will hold them (splits apart), and all its probes."""
-
-    moments: list[dict]
-    videos: list[dict]
-    probes: Probes
-
-
 class Reading:
     """A folder of videos and a moments file, joined row by row, with one moment in memory at a time.
 
@@ -73,38 +65,29 @@ class Reading:
         published: bool = False,
         probes: Probes | None = None,
     ):
-        self._file, self._default_split, self._published = moments, default_split, published
-        self._folder = open_folder(videos, iterate_moments_file(moments), published)
-        self._with_ids = has_ids(moments)
+        self._file, self._published = moments, published
+        self._folder, self._rows = join(videos, lambda: iterate_moments_file(moments), default_split, published)
         if probes is None:
-            used = {row["video"] for _, row in self._rows() if "reason" not in row}
+            used = {row["video"] for _, _, row in self._rows() if "reason" not in row}
             probes = probe_all({video: path for video, path in self._folder.paths.items() if video in used})
         self._probes = probes
         self._used: set[str] = set()
-        self._given: dict = {}
         self._excluded: list[dict] = []
         self._clamped: list[dict] = []
         self._splits: Counter[str] = Counter()
         self._count = 0
         self._availability: dict[str, dict[str, list[bool]]] = {}
-
-    def _rows(self) -> Iterator[tuple[int, dict]]:
-        return check_rows(self._raw_rows(), self._folder, self._default_split, self._with_ids)
-
-    def _raw_rows(self) -> Iterator[tuple[int, dict]]:
-        for number, row in iterate_moments_file(self._file):
-            self._given = row
-            yield number, row
+        """By split and video of published annotations, whether each of its moments is usable."""
 
     def moments(self) -> Iterator[dict]:
         """The usable moments, in the file's order. Raises InputError at the end if there are none."""
-        for number, row in self._rows():
+        for number, given, row in self._rows():
             self._count += 1
             row, clamped = (row, None) if "reason" in row else _finish_row(number, row, self._probes)
             usable = "reason" not in row
             if self._published:
-                of_split = self._availability.setdefault(self._given["split"], {})
-                of_split.setdefault(self._given["video"], []).append(usable)
+                of_split = self._availability.setdefault(given["split"], {})
+                of_split.setdefault(given["video"], []).append(usable)
             if not usable:
                 self._excluded.append(row)
                 continue
@@ -158,7 +141,15 @@ class Reading:
             "clamped_ends": self._clamped,
         }
         if self._published:
-            counts["published"] = {split: _availability(usable) for split, usable in self._availability.items()}
+            counts["published"] = {
+                split: {
+                    "videos": len(usable),
+                    "videos_at_hand": sum(map(any, usable.values())),
+                    "moments": sum(map(len, usable.values())),
+                    "moments_at_hand": sum(map(sum, usable.values())),
+                }
+                for split, usable in self._availability.items()
+            }
         return counts
 
 
@@ -168,39 +159,38 @@ def shard_moments(files: dict[str, str], source: dict, shard: str, shards: int) 
     `files`: the folder of `videos` and the `moments` file; `source`: its `default_split`, and whether videos have
     `published` names. Raises InputError if one of them cannot be read.
     """
-    folder = open_folder(files["videos"], iterate_moments_file(files["moments"]), source["published"])
-    rows = iterate_moments_file(files["moments"])
-    usable = (
-        row
-        for _, row in check_rows(rows, folder, source["default_split"], has_ids(files["moments"]))
-        if "reason" not in row
-    )
+    folder, rows = join(files["videos"], lambda: iterate_moments_file(files["moments"]), **source)
     own, number = functools.cache(shard_of), shard_index(shard)
-    return [{"path": folder.files[row["video"]], **row} for row in usable if own(row["video"], shards) == number]
+    return [
+        {"path": folder.files[row["video"]], **row}
+        for _, _, row in rows()
+        if "reason" not in row and own(row["video"], shards) == number
+    ]
 
 
-def read_shard(rows: list[dict], earlier: Mapping[str, dict] = NOTHING) -> Shard:
-    """Probe the videos of `shard_moments`, and finish the moments; `earlier`: probes by SHA-256."""
+def read_shard(rows: list[dict], earlier: Mapping[str, dict] = NOTHING) -> tuple[list[dict], list[dict], Probes]:
+    """Probe the videos of `shard_moments`; returns the moments and videos of the shard, as the whole corpus will hold
+    them (splits apart), and all its probes. `earlier`: probes by SHA-256.
+    """
     paths = {row["video"]: row["path"] for row in rows}
     probes = probe_all({video: Path(path) for video, path in paths.items()}, earlier)
-    finished = finish(({key: row[key] for key in row if key != "path"} for row in rows), probes)
-    used = {row["video"] for row in finished}
-    described = [
-        {"video": video, "path": path, **probes.readable[video]}
-        for video, path in sorted(paths.items(), key=lambda item: item[1])
-        if video in used
-    ]
-    return Shard(finished, described, probes)
+    moments = finish(({key: row[key] for key in row if key != "path"} for row in rows), probes)
+    used = {row["video"] for row in moments}
+    by_path = sorted(used, key=paths.__getitem__)
+    return moments, [{"video": video, "path": paths[video], **probes.readable[video]} for video in by_path], probes
 
 
-def open_folder(videos: str | os.PathLike, rows: Iterable[tuple[int, dict]], published: bool) -> VideoFolder:
-    """The folder of videos; with `published` names, those of `rows` are found in any subfolder."""
-    return VideoFolder(videos, {row["video"] for _, row in rows} if published else ())
+def join(
+    videos: str | os.PathLike, rows: Callable[[], Iterable[tuple[int, dict]]], default_split: str, published: bool
+) -> tuple[VideoFolder, Callable[[], Iterator[tuple[int, dict, dict]]]]:
+    """The folder of videos, and the rows of a moments file joined with it (see `check_rows`), each time from the first.
 
-
-def has_ids(moments: str | os.PathLike) -> bool:
-    """Whether any row of a moments file has a `desc_id`; otherwise its position is its id."""
-    return any(row.get("desc_id") is not None for _, row in iterate_moments_file(moments))
+    `rows` gives the numbered rows of the file. With `published` names, their videos are found in any subfolder. If no
+    row has a `desc_id`, its position is its id.
+    """
+    folder = VideoFolder(videos, {row["video"] for _, row in rows()} if published else ())
+    with_ids = any(row.get("desc_id") is not None for _, row in rows())
+    return folder, lambda: check_rows(rows(), folder, default_split, with_ids)
 
 
 def _finish_row(number: int | None, row: dict, probes: Probes) -> tuple[dict, dict | None]:
@@ -231,8 +221,8 @@ def finish(usable: Iterable[dict], probes: Probes) -> list[dict]:
 
 def check_rows(
     rows: Iterable[tuple[int, dict]], folder: VideoFolder, default_split: str, with_ids: bool
-) -> Iterator[tuple[int, dict]]:
-    """For each row, one at a time, its number and its outcome: a moment, or an exclusion, which has a `reason`.
+) -> Iterator[tuple[int, dict, dict]]:
+    """Each row, one at a time, with its number and its outcome: a moment, or an exclusion, which has a `reason`.
 
     `with_ids`: whether any row has an id. All given ids are held in memory; positions used as ids are not.
     """
@@ -249,14 +239,14 @@ def check_rows(
             split = moments_file.split_name(default_split if split is None else split)
         except (RowRefused, NameRefused) as refusal:
             name = row.get("video") if isinstance(row.get("video"), str) else None
-            yield number, _exclusion(number, name, identity, refusal.reason, refusal.detail)
+            yield number, row, _exclusion(number, name, identity, refusal.reason, refusal.detail)
             continue
         finally:
             if with_ids and identity is not None:
                 ids.add(identity)
         moment = {"desc_id": identity, "video": video, "start": start, "end": end, "duration": None}
         spans = {"annotator_times": row["annotator_times"]} if "annotator_times" in row else {}
-        yield number, {**moment, "split": split, "caption": caption, **spans}
+        yield number, row, {**moment, "split": split, "caption": caption, **spans}
 
 
 def probe_all(paths: dict[str, Path], earlier: Mapping[str, dict] = NOTHING) -> Probes:
@@ -274,14 +264,3 @@ def probe_all(paths: dict[str, Path], earlier: Mapping[str, dict] = NOTHING) -> 
 def _exclusion(row: int | None, video: str | None, identity: int | None, reason: str, detail: str) -> dict:
     printable = video and video.encode("utf-8", "backslashreplace").decode("utf-8")
     return {"row": row, "video": printable, "desc_id": identity, "reason": reason, "detail": detail}
-
-
-def _availability(usable: Mapping[str, list[bool]]) -> dict[str, int]:
-    """Counts of one split of published annotations: all videos and moments, and the available ones; by video, whether
-    each of its moments is usable."""
-    return {
-        "videos": len(usable),
-        "videos_at_hand": sum(map(any, usable.values())),
-        "moments": sum(map(len, usable.values())),
-        "moments_at_hand": sum(map(sum, usable.values())),
-    }

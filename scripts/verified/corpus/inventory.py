@@ -11,7 +11,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, evaluator_folder, finetuning_datasets
 from verified.config.sources import SourceSection
 from verified.corpus.assemble import read_probes
-from verified.corpus.folder_source import Probes, check_rows, finish, open_folder
+from verified.corpus.folder_source import Probes, finish, join
 from verified.corpus.video_folder import VideoFolder
 from verified.errors import InputError
 from verified.io.moments_file import iterate_moments_file
@@ -21,25 +21,19 @@ from verified.stage import Shard
 
 
 class Unprobed(NamedTuple):
-    """Numbered rows of a moments file, the folder of videos, the usable rows, and the exclusions of the others."""
+    """The folder of videos, the usable rows of a moments file, `duration` None, and the exclusions of the others."""
 
-    rows: list[tuple[int, dict]]
     folder: VideoFolder
-    usable: list[tuple[int, dict]]
+    usable: list[dict]
     refused: list[dict]
 
 
-def unprobed_moments(source: SourceSection, corpus: str) -> list[dict]:
-    """Usable rows of `source`, whose generated files are in the folder `corpus`; `duration` is None.
+def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
+    """The rows of `source`, whose generated files are in the folder `corpus`.
 
     They may include videos that do not decode. Raises InputError if the folder of videos, the moments file or published
     annotations are missing.
     """
-    return [row for _, row in unprobed_rows(source, corpus).usable]
-
-
-def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
-    """The same with everything around it; raises as `unprobed_moments` does."""
     files = source.files(corpus)
     if source.lists_moments and not Path(files["moments"]).is_file():
         rows = list(enumerate(source.rows(), start=1))
@@ -51,11 +45,12 @@ def unprobed_rows(source: SourceSection, corpus: str) -> Unprobed:
         )
     else:
         rows = list(iterate_moments_file(files["moments"]))
-    folder = open_folder(files["videos"], rows, source.published)
-    with_ids = any(row.get("desc_id") is not None for _, row in rows)
-    checked = list(check_rows(rows, folder, getattr(source, "default_split", None) or "test", with_ids))
-    usable = [pair for pair in checked if "reason" not in pair[1]]
-    return Unprobed(rows, folder, usable, [row for _, row in checked if "reason" in row])
+    default_split = getattr(source, "default_split", None) or "test"
+    folder, checked = join(files["videos"], lambda: rows, default_split, source.published)
+    read = Unprobed(folder, [], [])
+    for _, _, row in checked():
+        (read.refused if "reason" in row else read.usable).append(row)
+    return read
 
 
 def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[Shard]:
@@ -67,7 +62,7 @@ def seen_shards(source: SourceSection, corpus: str, shards: int) -> list[Shard]:
     """
     read = unprobed_rows(source, corpus)
     result = []
-    for shard, moments in enumerate(group_by_shard((row for _, row in read.usable), shards)):
+    for shard, moments in enumerate(group_by_shard(read.usable, shards)):
         paths = {row["video"]: read.folder.paths[row["video"]] for row in moments}
         # Probes before an extension selects moments are stored separately.
         files = [Path(corpus, folder, f"{shard_name(shard)}.probes.jsonl") for folder in ("shards", "found")]
@@ -126,7 +121,7 @@ def check_enough(settings: Config) -> None:
     for name in names:
         try:
             corpus = f"{dataset_folder(settings, name)}/corpus"
-            count += len(unprobed_moments(settings.datasets[name].source, corpus))
+            count += len(unprobed_rows(settings.datasets[name].source, corpus).usable)
         except InputError:
             return
         if count >= settings.evaluator.batch:

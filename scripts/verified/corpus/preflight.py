@@ -236,17 +236,17 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
     if dataset.source.given_videos is None:
         return []
     try:
-        rows, folder, usable, unusable = unprobed_rows(dataset.source, f"{home}/corpus")
+        folder, moments, unusable = unprobed_rows(dataset.source, f"{home}/corpus")
     except InputError as error:
         yield refused(key, error)
         return []
-    moments, division = [row for _, row in usable], division_of(settings, name)
+    division = division_of(settings, name)
     if unusable:
         counts = Counter(row["reason"] for row in unusable).most_common()
         reasons = ", ".join(f"{reason} ({count})" for reason, count in counts)
         listed = Path(dataset.source.files(f"{home}/corpus")["moments"])
         place = f"{listed}: " if listed.is_file() else ""
-        message = f"{place}{len(unusable)} of {len(rows)} rows cannot be used: {reasons}"
+        message = f"{place}{len(unusable)} of {len(moments) + len(unusable)} rows cannot be used: {reasons}"
         remedy = f"first: row {unusable[0]['row']}, {unusable[0]['detail']}; correct the rows or have them left out"
         yield Finding("note" if moments else "problem", f"{key}.moments", message, remedy)
     else:

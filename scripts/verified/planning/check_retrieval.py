@@ -10,7 +10,7 @@ from verified.config import Config
 from verified.config.folders import dataset_folder, datasets_with
 from verified.config.retrieval import Training
 from verified.config.sources.released import ReleasedSource
-from verified.corpus.inventory import unprobed_moments
+from verified.corpus.inventory import unprobed_rows
 from verified.corpus.source_files import division_of
 from verified.errors import InputError
 from verified.features.files import describe_second, feature_problems
@@ -98,7 +98,7 @@ def training_findings(settings: Config) -> Iterator[Finding]:
 def _training_moments(settings: Config, name: str) -> int:
     """Number of moments to train on; their share where the videos are yet to be divided."""
     dataset, division = settings.datasets[name], division_of(settings, name)
-    rows = unprobed_moments(dataset.source, f"{dataset_folder(settings, name)}/corpus")
+    rows = unprobed_rows(dataset.source, f"{dataset_folder(settings, name)}/corpus").usable
     if division:
         return round(division["train_share"] * len(rows))
     return sum(row["split"] == dataset.spans.train_split for row in rows)

@@ -67,6 +67,5 @@ def _selection_videos(read: Unprobed | None, settings: Config, name: str, videos
     """Number of videos for epoch selection: those of the selection split, else a tenth."""
     if read is None:
         return len(list_folder(videos).files) // 10
-    rows = [row for _, row in read.usable]
-    chosen = {row["video"] for row in rows if row["split"] == settings.datasets[name].spans.selection_split}
-    return len(chosen) or len({row["video"] for row in rows}) // 10
+    chosen = {row["video"] for row in read.usable if row["split"] == settings.datasets[name].spans.selection_split}
+    return len(chosen) or len({row["video"] for row in read.usable}) // 10
