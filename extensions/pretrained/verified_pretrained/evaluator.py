@@ -104,7 +104,7 @@ def sample_event(event: Event, frames: int, size: int, rng: random.Random) -> np
 
 def _corrupt(description: Description, kind: tuple[str, ...], count: int, style: int, rng: random.Random) -> list[str]:
     """`count` captions, each false in one attribute of `kind`, as many different attributes as there are."""
-    names = [name for name in kind if getattr(description, name) is not None]
+    names = [name for name in kind if description[name] is not None]
     rng.shuffle(names)
     captions: list[str] = []
     for name in names:

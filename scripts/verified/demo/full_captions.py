@@ -1,7 +1,7 @@
 """Full true captions of demo events, in varied English. The demo's own annotations never see them."""
 
 import random
-from dataclasses import dataclass
+from typing import Any
 
 from verified.demo.shapes import NAMES, SHAPES, article, plural
 
@@ -50,22 +50,8 @@ _MEETING = (
 _WAITING = ("stays still", "rests nearby", "stands by", "does not move")
 
 
-@dataclass(frozen=True)
-class Description:
-    """Attributes of an event that a caption states; None: not mentioned (or not applicable)."""
-
-    shape: str
-    colour: str
-    count: int
-    motion: str
-    size: str | None = None
-    texture: str | None = None
-    background: str | None = None
-    next_background: str | None = None
-    bystander_shape: str | None = None
-    bystander_colour: str | None = None
-    direction: str | None = None
-    speed: str | None = None
+Description = dict[str, Any]
+"""Attributes of an event that a caption states; None: not mentioned (or not applicable)."""
 
 
 def describe(facts: dict, rng: random.Random) -> Description:
@@ -79,20 +65,16 @@ def describe(facts: dict, rng: random.Random) -> Description:
     if bystander and facts["motion"] != "meets" and rng.random() < 0.3:
         bystander = None
     keep = [rng.random() for _ in range(5)]
-    return Description(
-        shape=facts["shape"],
-        colour=facts["colour"],
-        count=facts["count"],
-        motion=facts["motion"],
-        size=facts["size"] if keep[0] < 0.75 else None,
-        texture=facts["texture"] if keep[1] < (0.5 if facts["texture"] == "plain" else 0.85) else None,
-        background=first["background"] if keep[2] < 0.8 else None,
-        next_background=later[0] if later and keep[2] < 0.8 and keep[3] < 0.7 else None,
-        bystander_shape=bystander and bystander["shape"],
-        bystander_colour=bystander and bystander["colour"],
-        direction=facts["direction"],
-        speed=facts["speed"] if keep[4] < 0.75 else None,
-    )
+    return {
+        **{name: facts[name] for name in ("shape", "colour", "count", "motion", "direction")},
+        "size": facts["size"] if keep[0] < 0.75 else None,
+        "texture": facts["texture"] if keep[1] < (0.5 if facts["texture"] == "plain" else 0.85) else None,
+        "background": first["background"] if keep[2] < 0.8 else None,
+        "next_background": later[0] if later and keep[2] < 0.8 and keep[3] < 0.7 else None,
+        "bystander_shape": bystander and bystander["shape"],
+        "bystander_colour": bystander and bystander["colour"],
+        "speed": facts["speed"] if keep[4] < 0.75 else None,
+    }
 
 
 def word(description: Description, style: int) -> str:
@@ -103,12 +85,14 @@ def word(description: Description, style: int) -> str:
     draws = [rng.random() for _ in range(12)]
     subject = _subject(description, draws)
     verb = _predicate(description, draws)
-    setting = f" {_pick(_PLACES[description.background], draws[7])}" if description.background else ""
+    setting = f" {_pick(_PLACES[description['background']], draws[7])}" if description["background"] else ""
     waiting = ""
-    if description.bystander_shape and description.motion != "meets":
+    if description["bystander_shape"] and description["motion"] != "meets":
         waiting = f" {('while', 'as')[draws[8] < 0.4]} {_other(description)} {_pick(_WAITING, draws[9])}"
     after = (
-        f", then the background changes to {NAMES[description.next_background]}" if description.next_background else ""
+        f", then the background changes to {NAMES[description['next_background']]}"
+        if description["next_background"]
+        else ""
     )
     if setting and draws[10] < 0.2:
         return f"{setting.strip()}, {subject} {verb}{waiting}{after}"
@@ -117,35 +101,35 @@ def word(description: Description, style: int) -> str:
 
 def _subject(description: Description, draws: list[float]) -> str:
     before, behind = [], ""
-    if description.size:
-        before.append(_pick(_SIZES[description.size], draws[1]))
-    before.append(description.colour)
-    if description.texture:
-        adjective, addition = _TEXTURES[description.texture]
+    if description["size"]:
+        before.append(_pick(_SIZES[description["size"]], draws[1]))
+    before.append(description["colour"])
+    if description["texture"]:
+        adjective, addition = _TEXTURES[description["texture"]]
         if addition and draws[2] < 0.4:
             behind = addition
         else:
             before.append(adjective)
-    noun = _pick(_SHAPES[description.shape], draws[3])
-    number = _pick(_NUMBERS[description.count], draws[0])
+    noun = _pick(_SHAPES[description["shape"]], draws[3])
+    number = _pick(_NUMBERS[description["count"]], draws[0])
     if number == "a" and before[0][0] in "aeiou":
         number = "an"
-    return f"{number} {' '.join(before)} {noun if description.count == 1 else plural(noun)}{behind}"
+    return f"{number} {' '.join(before)} {noun if description['count'] == 1 else plural(noun)}{behind}"
 
 
 def _predicate(description: Description, draws: list[float]) -> str:
-    manner = f" {_pick(_SPEEDS[description.speed], draws[4])}" if description.speed else ""
-    direction = f" {_pick(_DIRECTIONS[description.direction], draws[5])}" if description.direction else ""
-    motion = "moves" if description.motion == "meets" else description.motion
-    verb = _pick(_VERBS[motion], draws[6])[description.count > 1]
+    manner = f" {_pick(_SPEEDS[description['speed']], draws[4])}" if description["speed"] else ""
+    direction = f" {_pick(_DIRECTIONS[description['direction']], draws[5])}" if description["direction"] else ""
+    motion = "moves" if description["motion"] == "meets" else description["motion"]
+    verb = _pick(_VERBS[motion], draws[6])[description["count"] > 1]
     tail = f"{manner}{direction}" if draws[11] < 0.5 else f"{direction}{manner}"
-    if description.motion == "meets":
-        tail += f" {_pick(_MEETING, draws[9])[description.count > 1]} {_other(description)}"
+    if description["motion"] == "meets":
+        tail += f" {_pick(_MEETING, draws[9])[description['count'] > 1]} {_other(description)}"
     return f"{verb}{tail}"
 
 
 def _other(description: Description) -> str:
-    return article(f"{description.bystander_colour} {description.bystander_shape}")
+    return article(f"{description['bystander_colour']} {description['bystander_shape']}")
 
 
 def _pick(options: tuple, draw: float):
