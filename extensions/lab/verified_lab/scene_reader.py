@@ -12,5 +12,5 @@ def coarse_caption(request: Request, rng: random.Random) -> Reply:
     clip = read_clip(request, {})
     if isinstance(clip, Reply):
         return clip
-    facts = {"shape": clip.actor.shape, "count": clip.actor.count, "motion": clip.motion.motion}
+    facts = {"shape": clip.actor.shape, "count": clip.actor.count, "motion": clip.motion["motion"]}
     return Reply(sentence(facts, rng, plain=True))

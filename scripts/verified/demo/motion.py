@@ -34,18 +34,6 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Random properties of a group of actors without its path; direction and speed are None if the motion has none."""
-
-    shape: str
-    motion: str
-    direction: str | None
-    speed: str | None
-    count: int
-    size: str
-
-
-@dataclass(frozen=True)
 class Placed:
     """A path, the words that are true of it, and the offsets of the actors from the group's middle."""
 
@@ -94,18 +82,19 @@ def draw_direction(rng: random.Random, motion: str) -> tuple[str | None, str | N
     return (rng.choice(TURNS) if motion == "circles" else None), None
 
 
-def place_group(rng: random.Random, group: Group, seconds: float, target: str) -> Placed | None:
+def place_group(rng: random.Random, group: dict, seconds: float, target: str) -> Placed | None:
     """Draw a path for the group that stays in view for `seconds`; None if the drawn path does not fit.
 
-    `target` is the shape of the bystander, which `meets` needs to know when the outlines touch.
+    `group` has its shape, motion, direction, speed (None if the motion has none), count and size. `target` is the
+    shape of the bystander, which `meets` needs to know when the outlines touch.
     """
-    motion, direction, size = group.motion, group.direction, group.size
+    motion, direction, size = group["motion"], group["direction"], group["size"]
     radius = rng.uniform(*RADII[size])
     path = Path(motion, seconds, 0.0, 0.0, radius, radius)
     if motion in ("moves", "meets"):
         moving = seconds if motion == "moves" else 0.75 * seconds
-        rate = rng.uniform(*SPEEDS[str(group.speed)])
-        dx, dy = DIRECTIONS[str(direction)]
+        rate = rng.uniform(*SPEEDS[group["speed"]])
+        dx, dy = DIRECTIONS[direction]
         velocity = (dx * rate, dy * rate)
         path = replace(path, velocity=velocity, moving_seconds=moving)
     elif motion in ("grows", "shrinks"):
@@ -121,11 +110,11 @@ def place_group(rng: random.Random, group: Group, seconds: float, target: str) -
         path = replace(path, orbit=rng.uniform(14, 20), start_angle=rng.uniform(0, 2 * math.pi), turns=turns)
 
     pitch = 2 * max(path.radius, path.final_radius) + GAP
-    steps = [(index - (group.count - 1) / 2) * pitch for index in range(group.count)]
+    steps = [(index - (group["count"] - 1) / 2) * pitch for index in range(group["count"])]
     sideways = direction in ("left", "right")
     offsets = tuple((0.0, step) if sideways else (step, 0.0) for step in steps)
-    placed = Placed(path, size, direction, group.speed, offsets)
-    return _add_target(rng, placed, group.shape, target) if motion == "meets" else _move_into_view(rng, placed)
+    placed = Placed(path, size, direction, group["speed"], offsets)
+    return _add_target(rng, placed, group["shape"], target) if motion == "meets" else _move_into_view(rng, placed)
 
 
 def _move_into_view(rng: random.Random, placed: Placed, extra: tuple[float, float, float, float] = (0, 0, 0, 0)):

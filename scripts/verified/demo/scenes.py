@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from verified.demo.motion import GAP, MARGIN, Group, Placed, draw_direction, place_group, swept_box
+from verified.demo.motion import GAP, MARGIN, Placed, draw_direction, place_group, swept_box
 from verified.demo.shapes import BACKGROUNDS, BYSTANDER_RADII, COLOURS, EXTENT, HIDDEN, REACH, SHAPES, TEXTURES
 from verified.runtime.seeds import derive_seed
 
@@ -153,7 +153,7 @@ def _draw_placed(rng: random.Random, most_frames: int, fps: int) -> tuple[str, s
         if motion in ("grows", "shrinks"):
             count = min(count, 2)
         size = "small" if count == 3 else rng.choice(("small", "large"))
-        group = Group(shape, motion, direction, speed, count, size)
+        group = {"shape": shape, "motion": motion, "direction": direction, "speed": speed, "count": count, "size": size}
         for _ in range(40):
             seconds = rng.randint(shortest, min(longest, most_frames)) / fps
             placed = place_group(rng, group, seconds, target)

@@ -56,13 +56,9 @@ def clip_facts(clip: Clip, stated: dict) -> dict:
     facts |= {name: stated[name] for name in ("shape", "colour", "size", "texture", "count") if name in stated}
     if "count" not in stated and "shape" in stated and clip.actor.count == 1:
         facts["count"] = 2  # the caption has a plural
-    motion = clip.motion
-    facts["motion"] = motion.motion
-    for name in ("direction", "speed"):
-        if getattr(motion, name):
-            facts[name] = getattr(motion, name)
-    if motion.hops in TIMES:
-        facts["extra"] = TIMES[motion.hops]
+    motion = dict(clip.motion)
+    hops = motion.pop("hops", None)
+    facts |= motion | ({"extra": TIMES[hops]} if hops in TIMES else {})
     backgrounds = [
         scene.background
         for k, scene in enumerate(clip.scenes)
@@ -70,7 +66,7 @@ def clip_facts(clip: Clip, stated: dict) -> dict:
     ]
     facts["backgrounds"] = backgrounds
     others = [scene.bystander for scene in clip.scenes if scene.bystander]
-    if others and motion.motion == "meets":
+    if others and motion["motion"] == "meets":
         facts["bystander"] = dict(zip(("shape", "colour"), others[-1]))
     elif others and len(others) == len(clip.scenes) and len(set(others)) == 1:
         facts["bystander"] = dict(zip(("shape", "colour"), others[0]))

@@ -119,9 +119,9 @@ def _event(by_frame: list[dict], times: np.ndarray, first: int, last: int, colou
     if motion == "moves" and rests_at_end(track) and sum(map(bool, alone)) > len(alone) // 2:
         motion = "meets"
     measured = measure(track, motion)
+    measured.pop("hops", None)
     facts = {"shape": thing.shape, "colour": thing.colour, "size": thing.size, "texture": thing.texture}
-    facts |= {"count": thing.count, "motion": measured.motion}
-    facts |= {name: getattr(measured, name) for name in ("direction", "speed") if getattr(measured, name)}
+    facts |= {"count": thing.count, **measured}
     return Seen(float(times[first]), float(times[last] + step), facts)
 
 

@@ -40,16 +40,6 @@ class Track:
         return ~np.isnan(self.x)
 
 
-@dataclasses.dataclass(frozen=True)
-class Motion:
-    """Motion of a group; direction and speed are None if the verb has none."""
-
-    motion: str
-    direction: str | None = None
-    speed: str | None = None
-    hops: int | None = None
-
-
 def name_motion(track: Track) -> str | None:
     """The verb for a track; None if the group is hardly ever there.
 
@@ -77,19 +67,21 @@ def name_motion(track: Track) -> str | None:
     return "bounces" if along > across and abs(end - start) < 0.5 * along else "moves"
 
 
-def measure(track: Track, verb: str) -> Motion:
-    """Direction, speed and number of hops of a track with the verb `verb`, if the verb has them."""
+def measure(track: Track, verb: str) -> dict:
+    """Facts of a track whose `motion` is `verb`: `direction`, `speed` and number of `hops`, if the verb has them."""
+    facts = {"motion": verb}
     times, x, y = (values[track.present] for values in (track.times, track.x, track.y))
     if verb == "circles":
-        return Motion(verb, _turn(x, y))
+        return facts | {"direction": _turn(x, y)}
     if verb == "bounces":
-        return Motion(verb, hops=count_hops(y))
+        return facts | {"hops": count_hops(y)}
     if verb not in ("moves", "meets"):
-        return Motion(verb)
+        return facts
     across, along = (abs(np.subtract(*ends(values))) for values in (x, y))
     values, names = (x, ("left", "right")) if across > along else (y, ("up", "down"))
     start, end = ends(values)
-    return Motion(verb, names[int(end > start)], "fast" if _pace(times, values) > FAST else "slow")
+    speed = "fast" if _pace(times, values) > FAST else "slow"
+    return facts | {"direction": names[int(end > start)], "speed": speed}
 
 
 def ends(values: np.ndarray) -> tuple[float, float]:
@@ -161,10 +153,10 @@ class Scene:
 
 @dataclasses.dataclass(frozen=True)
 class Clip:
-    """A clip: the acting group, its motion, and the scenes it appears in."""
+    """A clip: the acting group, its motion as of `measure`, and the scenes it appears in."""
 
     actor: Thing
-    motion: Motion
+    motion: dict
     scenes: tuple[Scene, ...]
 
 
