@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from itertools import pairwise
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -18,52 +19,43 @@ from verified.corpus.copies import hash_videos, video_copies
 from verified.corpus.folder_source import Reading
 from verified.corpus.scenes import detect_scenes, scene_spans
 from verified.corpus.source_files import division_of, source_reading, split_settings
-from verified.corpus.splits import HELD_OUT, divide, draw_selection_videos, hold_out, move
+from verified.corpus.splits import divide, draw_selection_videos, is_held_out
 from verified.demo.source import render_demo
 from verified.io.jsonl import read_json, read_jsonl
 from verified.statistics.validity import proposed_recall
 
 NAMES = {"train_split": "train", "selection_split": "val", "test_split": "test"}
+COUNTS = dict.fromkeys(("rows", "moments", "videos", "videos_found"), 0)
 SHARES = {"train_share": 0.8, "val_share": 0.15, "seed": 3}
 
 
-def rows(videos: int) -> list[dict]:
-    return [{"video": f"v{number}", "split": "test", "start": start} for number in range(videos) for start in (0, 1)]
-
-
-def splits_of(moments: list[dict]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for row in moments:
-        found.setdefault(row["video"], set()).add(row["split"])
-    return found
+def divided(videos: int, copies: dict[str, str] | None = None, **shares) -> dict[str, str]:
+    return divide([f"v{number}" for number in range(videos)], NAMES, SHARES | shares, copies or {})
 
 
 @pytest.mark.parametrize("videos", [3, 4, 5, 10, 400])
 def test_whole_videos_go_into_three_splits_and_the_order_of_rows_does_not_matter(videos):
-    divided = splits_of(divide(rows(videos), NAMES, SHARES))
-    assert all(len(splits) == 1 for splits in divided.values()) and len(divided) == videos
-    assert set.union(*divided.values()) == {"train", "val", "test"}
-    assert splits_of(divide(rows(videos)[::-1], NAMES, SHARES)) == divided
-    nearly_all = splits_of(divide(rows(videos), NAMES, SHARES | {"train_share": 0.98, "val_share": 0.01}))
-    assert set.union(*nearly_all.values()) == {"train", "val", "test"}
+    split_of = divided(videos)
+    assert len(split_of) == videos and {*split_of.values()} == {"train", "val", "test"}
+    assert divide([*split_of][::-1], NAMES, SHARES) == split_of
+    assert {*divided(videos, train_share=0.98, val_share=0.01).values()} == {"train", "val", "test"}
     if videos == 400:
-        counts = {split: sum(splits == {split} for splits in divided.values()) for split in NAMES.values()}
+        counts = Counter(split_of.values())
         assert counts == pytest.approx({"train": 320, "val": 60, "test": 20}, abs=18)
-        assert splits_of(divide(rows(videos), NAMES, SHARES | {"seed": 4})) != divided
-        later = splits_of(divide(rows(500), NAMES, SHARES))
-        assert {video: later[video] for video in divided} == divided, "videos that join move no other"
+        assert divided(videos, seed=4) != split_of
+        assert split_of.items() <= divided(500).items(), "videos that join move no other"
 
 
 @pytest.mark.parametrize("count", [1, 4, 200])
 def test_copies_go_where_the_one_goes_that_they_show(count):
-    plain = splits_of(divide(rows(400), NAMES, SHARES))
+    plain = divided(400)
     names = sorted(plain)
     copies = dict.fromkeys(names[-count:], names[0])
-    divided = splits_of(divide(rows(400), NAMES, SHARES, copies))
-    assert {split for name in copies for split in divided[name]} == divided[names[0]]
-    assert {name: divided[name] for name in names[1:-count]} == {name: plain[name] for name in names[1:-count]}
-    few = splits_of(divide(rows(3), NAMES, SHARES, {"v1": "v0", "v2": "v0"}))
-    assert set.union(*few.values()) == {"train"}, "three copies are one video"
+    together = divided(400, copies)
+    assert {together[name] for name in copies} == {together[names[0]]}
+    assert {name: together[name] for name in names[1:-count]} == {name: plain[name] for name in names[1:-count]}
+    few = divided(3, {"v1": "v0", "v2": "v0"})
+    assert {*few.values()} == {"train"}, "three copies are one video"
 
 
 @pytest.mark.parametrize(
@@ -101,26 +93,21 @@ def test_the_corpus_of_a_moments_file_with_and_without_splits(tmp_path, split, s
     assert (division_of(config, "lab") is None) == bool(split or source)
 
 
-def moments(videos: int) -> list[dict]:
-    return [
-        {"desc_id": 3 * v + k, "video": f"v{v}", "split": "test" if v % 2 or k == 2 else "train"}
-        for v in range(videos)
-        for k in range(3)
-    ]
-
-
-def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one():
-    for videos, least, most in ((2000, 70, 130), (5, 1, 1)):
-        before = moments(videos)
-        chosen = draw_selection_videos({row["video"] for row in before if row["split"] == "train"})
-        after = list(move(before, chosen, "train", "val"))
-        moved = {row["video"] for row in after if row["split"] == "val"}
-        assert least <= len(moved) <= most and moved == chosen
-        shares = (hold_out(before, "train", share) for share in np.arange(0.1, 1, 0.01))
-        held = ({row["video"] for row in rows if row["split"] == HELD_OUT} for rows in shares)
-        assert next(filter(None, held)) == chosen, "the same that a share would hold out first"
-        assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
-        assert [row for row in after if row["split"] == "test"] == [row for row in before if row["split"] == "test"]
+@pytest.mark.parametrize(("videos", "least", "most"), [(1000, 70, 130), (5, 1, 1)])
+def test_a_selection_split_that_nobody_thought_of_takes_a_tenth_of_the_videos_and_at_least_one(
+    tmp_path, videos, least, most
+):
+    rows = [{"desc_id": n, "video": f"v{n % videos}", "split": "train"} for n in range(2 * videos)]
+    rows += [{"desc_id": 2 * videos + n, "video": f"v{n}", "split": "test"} for n in range(videos)]
+    corpus = SimpleNamespace(moments=lambda: rows, counts=lambda: COUNTS, videos=list, exclusions=list)
+    write_corpus(corpus, NAMES | {"held_out_share": 0.0}, tmp_path)
+    after, names = read_jsonl(tmp_path / "moments.jsonl"), {row["video"] for row in rows}
+    moved = {row["video"] for row in after if row["split"] == "val"}
+    assert least <= len(moved) <= most and moved == draw_selection_videos(names)
+    held = ({name for name in names if is_held_out(name, share)} for share in np.arange(0.1, 1, 0.01))
+    assert next(filter(None, held)) == moved, "the same that a share would hold out first"
+    assert {row["video"] for row in after if row["split"] == "train"}.isdisjoint(moved)
+    assert [row for row in after if row["split"] == "test"] == rows[2 * videos :]
     assert not draw_selection_videos({"the only one"})
 
 

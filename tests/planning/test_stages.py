@@ -12,7 +12,7 @@ from running import PROJECT, SHIPPED
 
 from verified.__main__ import main
 from verified.config import load, read
-from verified.corpus.splits import hold_out
+from verified.corpus.splits import HELD_OUT, is_held_out
 from verified.io.jsonl import read_jsonl
 from verified.lmm.tasks.paper import PAPER
 from verified.planning.check_retrieval import training_findings
@@ -103,9 +103,9 @@ annotated = pytest.mark.skipif(not DATA.is_dir(), reason="the published annotati
 def test_videos_that_are_held_out():
     spans = PAPER_RUN.datasets["charades-fig"].spans
     rows = read_jsonl(DATA / "charades-fig" / "charades_fig_train.jsonl")
-    train = [{"video": row["video"], "split": "train"} for row in rows]
-    out = [row for row in hold_out(train, "train", spans.held_out_share) if row["split"] == spans.selection_split]
-    counted = (len({row["video"] for row in out}), len({row["video"] for row in train}), len(out), len(train))
+    out = [row for row in rows if is_held_out(row["video"], spans.held_out_share)]
+    assert spans.selection_split == HELD_OUT
+    counted = (len({row["video"] for row in out}), len({row["video"] for row in rows}), len(out), len(rows))
     said = re.search(r"([\d,]+) of ([\d,]+) with ([\d,]+) of ([\d,]+) moments", PAGE).groups()
     assert tuple(int(number.replace(",", "")) for number in said) == counted
 

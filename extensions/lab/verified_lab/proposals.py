@@ -30,13 +30,13 @@ def write_proposals(
     same_caption = sum(row["caption"] == repeated for row in rows) if repeated else 0
     rows = [{**row, "caption": None} if repeated and row["caption"] == repeated else row for row in rows]
     names = (splits["train_split"], splits["selection_split"], splits["test_split"])
-    divided = divide(rows, splits, {**shares, "seed": seed}, copies)
-    cells = ([row["video"], row["start"], row["end"], row["caption"] or "", row["split"]] for row in divided)
+    split_of = divide({row["video"] for row in rows}, splits, {**shares, "seed": seed}, copies)
+    cells = ([row["video"], row["start"], row["end"], row["caption"] or "", split_of[row["video"]]] for row in rows)
     write_csv(path, [COLUMNS, *cells])
     return {
         "videos": len({row["video"] for row in rows}),
         "moments": len(rows),
         "without_caption": sum(not row["caption"] for row in rows),
         "same_caption": same_caption,
-        "splits": {name: sum(row["split"] == name for row in divided) for name in dict.fromkeys(names)},
+        "splits": {name: sum(split_of[row["video"]] == name for row in rows) for name in dict.fromkeys(names)},
     }

@@ -1,14 +1,15 @@
 """From a source with videos to the files of the corpus stage."""
 
+import functools
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from verified.corpus.folder_source import Probes, Reading, moment_key, read_shard, shard_moments
-from verified.corpus.splits import NO_COPIES, divide, draw_selection_videos, hold_out, move
+from verified.corpus.splits import HELD_OUT, NO_COPIES, divide, draw_selection_videos, is_held_out
 from verified.io.jsonl import iterate_jsonl, write_json, write_jsonl
 from verified.io.video import VideoError
 from verified.runtime.previous_output import PreviousOutput
@@ -64,12 +65,22 @@ def write_corpus(
     file, train_split, selection_split = folder / "moments.jsonl", splits["train_split"], splits["selection_split"]
     sizes: Counter[str] = Counter()
     to_train: set[str] = set()
+
+    def move(moments: Iterable[dict], moves: Callable[[str], bool], split: str) -> Iterator[dict]:
+        """The moments as they pass, those of the train split to `split` if their video `moves`; counted by split."""
+        sizes.clear()
+        for moment in moments:
+            if moment["split"] == train_split and moves(moment["video"]):
+                moment = {**moment, "split": split}
+            sizes[moment["split"]] += 1
+            if moment["split"] == train_split:
+                to_train.add(moment["video"])
+            yield moment
+
     moments: Iterable[dict] = corpus.moments()
     if shares := splits.get("division"):
         write_jsonl(file, moments)
-        videos = {row["video"] for row in iterate_jsonl(file)}
-        divided = divide([{"video": name} for name in videos], splits, shares, copies)
-        split_of = {row["video"]: row["split"] for row in divided}
+        split_of = divide({row["video"] for row in iterate_jsonl(file)}, splits, shares, copies)
         counted = Counter(split_of[row["video"]] for row in iterate_jsonl(file))
         log.warning(
             "warning: no row names a split: whole videos are divided by the seed into %s"
@@ -77,12 +88,10 @@ def write_corpus(
             ", ".join(f"{split} {count}" for split, count in sorted(counted.items())),
         )
         moments = ({**row, "split": split_of[row["video"]]} for row in iterate_jsonl(file))
-    moved = hold_out(moments, train_split, splits["held_out_share"])
-    write_jsonl(file, _count_by_split(moved, sizes, train_split, to_train))
+    held_out = functools.partial(is_held_out, share=splits["held_out_share"])
+    write_jsonl(file, move(moments, held_out, HELD_OUT))
     if selection_split not in sizes and (chosen := draw_selection_videos(to_train)):
-        sizes.clear()
-        moved = move(iterate_jsonl(file), chosen, train_split, selection_split)
-        write_jsonl(file, _count_by_split(moved, sizes, train_split, to_train))
+        write_jsonl(file, move(iterate_jsonl(file), chosen.__contains__, selection_split))
         log.warning(
             "warning: no moment is in the split %r: %d of %r are held out for it, with their videos"
             " (spans.held_out_share holds out another share, spans.selection_split names another split)",
@@ -114,14 +123,3 @@ def write_corpus(
             split_counts["moments_at_hand"],
             split_counts["moments"],
         )
-
-
-def _count_by_split(
-    moments: Iterable[dict], sizes: Counter[str], train_split: str, to_train: set[str]
-) -> Iterator[dict]:
-    """The moments as they pass, counted by split, with the videos of the train split put into `to_train`."""
-    for moment in moments:
-        sizes[moment["split"]] += 1
-        if moment["split"] == train_split:
-            to_train.add(moment["video"])
-        yield moment

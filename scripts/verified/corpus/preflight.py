@@ -267,7 +267,8 @@ def dataset_findings(settings: Config, name: str) -> Generator[Finding, None, li
             paths = sorted(folder.paths[video] for video in {row["video"] for row in moments})
             usable = yield from selection.findings(settings, name, usable, paths)
     if division and usable:  # like a run: split the usable videos
-        moments = usable = divide(usable, dataset.spans.model_dump(), division)
+        split_of = divide({row["video"] for row in usable}, dataset.spans.model_dump(), division)
+        moments = usable = [{**row, "split": split_of[row["video"]]} for row in usable]
         divided = f"whole videos, copies with them, are divided by the seed into {_splits(moments)}"
         yield Finding("note", f"{key}.moments", f"no row names a split: {divided}", "or give the rows a column `split`")
     if usable:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from verified.benchmark.vcmr.contract import RetrievalModel
 from verified.benchmark.vcmr.registry import SECOND_STREAM
-from verified.corpus.splits import HELD_OUT, hold_out
+from verified.corpus.splits import HELD_OUT, is_held_out
 from verified.errors import InputError
 from verified.features.files import describe_second, fits_duration, rate_problem
 from verified.io.fig import COG_KEYS, FIG_KEYS, read_fig
@@ -85,8 +85,7 @@ def read_moments(path: str | Path, captions: str, part: str | None = None, share
     key = "cog_desc" if captions == "cog" else "fig_desc"
     rows = read_fig(path, COG_KEYS if captions == "cog" else FIG_KEYS)
     if part is not None:
-        divided = list(hold_out(({**row, "split": "train"} for row in rows), "train", share))
-        rows = [row for row in divided if (row["split"] == HELD_OUT) == (part == HELD_OUT)]
+        rows = [row for row in rows if is_held_out(row["video"], share) == (part == HELD_OUT)]
     if not rows:
         raise InputError("holds no moment" + (f" in its {part} part" if part else ""), file=path)
     videos = sorted({row["video"] for row in rows})
