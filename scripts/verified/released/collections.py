@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from verified.errors import InputError, nearest
 from verified.io.jsonl import Row
@@ -12,10 +12,20 @@ from verified.released.files import SOURCES, SourceFile, collections, how_to_get
 from verified.released.formats import own_form, read_split
 from verified.runtime.project import near
 
-if TYPE_CHECKING:
-    from verified.config.sources import PublishedSource, ReleasedSource
-
 DOWNLOADS = Path("resources/released")
+
+
+class Collected(Protocol):
+    """A source of data set whose annotations are files of a collection (see `verified.config.sources`)."""
+
+    @property
+    def collection(self) -> str: ...
+
+    @property
+    def splits(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def released_dir(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class Release:
         return [*paths, str(near(self.listed))]
 
 
-def resolve(source: "PublishedSource | ReleasedSource") -> Release:
+def resolve(source: Collected) -> Release:
     """Which splits of `source` can be read: all of their files are in the folder, or are open for download.
 
     A collection that `config/sources.csv` does not list is a user's own: files of each split in `released_dir`, in the
@@ -126,7 +136,7 @@ def _is_present(file: SourceFile, folder: Path, local: bool) -> bool:
     return (folder / file.place).is_file() or (file.access == "open" and not local)
 
 
-def read_release(source: "PublishedSource | ReleasedSource", split: str) -> list[dict]:
+def read_release(source: Collected, split: str) -> list[dict]:
     """Checked rows of one split in FIG form, ids unique over the available splits (see `read_splits`); without all
     annotators' spans."""
     for name, rows in read_splits(source):
@@ -135,7 +145,7 @@ def read_release(source: "PublishedSource | ReleasedSource", split: str) -> list
     raise InputError(f"split {split!r} is not available")
 
 
-def read_splits(source: "PublishedSource | ReleasedSource") -> Iterator[tuple[str, list[Row]]]:
+def read_splits(source: Collected) -> Iterator[tuple[str, list[Row]]]:
     """The available splits with their checked rows in FIG form, ids unique over all of them; each file is read once.
 
     Every file is compared with its published size and SHA-256 first; if none is known, with the number of rows. Raises
