@@ -18,24 +18,9 @@ from verified.runtime.snakemake_workarounds import disable_rate_limit, killed_jo
 from verified.runtime.announcements import announce, announce_latency
 from verified.runtime.progress import print_progress
 from verified.runtime.wildcards import key_of, one_of, shard_names
-from verified.config import load
+from verified.config import folders, load
 from verified.config.params import announce_operational, deciding
-from verified.config.folders import (
-    dataset_labels,
-    dataset_pattern,
-    dataset_values,
-    dataset_wildcards,
-    datasets_pattern,
-    datasets_with,
-    evaluator_folder,
-    files_of_datasets,
-    filtered_pattern,
-    home,
-    key_values,
-    section_values,
-    shard_values,
-    shown_datasets,
-)
+from verified.config.folders import dataset_labels, dataset_wildcards, datasets_with, filtered_pattern, shown_datasets
 from verified.config.layers import refuse_prefix, run_values
 from verified.layout import Layout
 from verified.tables.summary import asks_for_tables, closing_message, show
@@ -58,7 +43,7 @@ with StopsRun():
 
 # The report's front page names it, also where the configuration leaves it to the default.
 config["name"] = settings.name
-HOME = home(settings)
+HOME = folders.home(settings)
 announce_parent()
 announce_operational(settings)
 os.environ[READER] = settings.video_reader
@@ -70,11 +55,11 @@ if RUNS:
 
 SHARDS = shard_names(settings.shards)
 layout = Layout(settings)
-EVALUATOR = evaluator_folder(settings)
+EVALUATOR = folders.evaluator_folder(settings)
 
 
 wildcard_constraints:
-    dataset=dataset_pattern(settings, settings.datasets),
+    dataset=folders.dataset_pattern(settings, settings.datasets),
     shard=r"shard-\d+",
 
 
@@ -82,13 +67,13 @@ wildcard_constraints:
 STAGE_TABLES = []
 REPORT_FILES = []
 
-datasets = datasets_pattern(settings)
-dataset_settings = section_values(settings)
-of_dataset = partial(dataset_values, settings)
-of_key = partial(key_values, settings)
-of_datasets = partial(files_of_datasets, settings)
+datasets = folders.datasets_pattern(settings)
+dataset_settings = folders.section_values(settings)
+of_dataset = partial(folders.dataset_values, settings)
+of_key = partial(folders.key_values, settings)
+of_datasets = partial(folders.files_of_datasets, settings)
 title_of = of_dataset(lambda dataset: dataset.title)
-of_shard = partial(shard_values, settings)
+of_shard = partial(folders.shard_values, settings)
 needs = partial(job_needs, settings.longest_minutes)
 page_folders = partial(partial, page_inputs, settings)
 enough_moments = partial(require_moments, settings, RUNS)

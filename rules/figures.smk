@@ -1,8 +1,4 @@
-from verified.figures.listed import (
-    figure_files,
-    shown_annotations,
-    training_records,
-)
+from verified.figures.listed import figure_files, shown_annotations, training_records
 
 TESTED = of_dataset(lambda dataset: f"results/{{dataset}}/annotations/fig/{dataset.spans.test_split}.jsonl")
 XML_SEED = settings.retrieval.seeds_of("xml")[0]

@@ -1,15 +1,4 @@
-from verified.benchmark.vcmr.jobs import (
-    check_second_streams,
-    model_code,
-    ranking_inputs,
-    ranking_settings,
-    settings_digest,
-    testing_inputs,
-    testing_settings,
-    training_inputs,
-    training_priority,
-    training_settings,
-)
+from verified.benchmark.vcmr import jobs as vcmr
 from verified.benchmark.vcmr.registry import model_names
 from verified.weights.wanted import retrieval_records, text_records
 
@@ -22,7 +11,7 @@ wildcard_constraints:
 
 
 with StopsRun():
-    check_second_streams(settings)
+    vcmr.check_second_streams(settings)
 
 
 ruleorder: link_released_features > link_features
@@ -53,14 +42,14 @@ rule link_released_features:
 rule train_model:
     """One training: a model, the captions it learns from, a seed (section 4, supplement B)."""
     input:
-        unpack(partial(training_inputs, settings)),
+        unpack(partial(vcmr.training_inputs, settings)),
         weights=partial(retrieval_records, settings),
     output:
         checkpoint="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/checkpoint.safetensors",
         record="results/{dataset}/retrieval/{model}/{trained_on}/seed-{seed}/log.jsonl",
     log:
         "logs/{dataset}/train_model/{model}-{trained_on}-{seed}.log",
-    priority: partial(training_priority, settings)
+    priority: partial(vcmr.training_priority, settings)
     retries: tries(1440)
     conda:
         "../envs/models.yaml"
@@ -70,8 +59,8 @@ rule train_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/train.py"),
-        settings=partial(training_settings, settings),
-        model_code=model_code,
+        settings=partial(vcmr.training_settings, settings),
+        model_code=vcmr.model_code,
     script:
         "../scripts/retrieval/train.py"
 
@@ -79,7 +68,7 @@ rule train_model:
 rule rank_training_videos:
     """XML's ranked lists for the queries that two-stage models are trained and selected on."""
     input:
-        unpack(partial(ranking_inputs, settings)),
+        unpack(partial(vcmr.ranking_inputs, settings)),
         checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
     output:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/ranked-train.h5",
@@ -94,9 +83,9 @@ rule rank_training_videos:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
-        settings=of_key(ranking_settings),
+        settings=of_key(vcmr.ranking_settings),
         captions="{trained_on}",
-        model_code=model_code,
+        model_code=vcmr.model_code,
     script:
         "../scripts/retrieval/rank_videos.py"
 
@@ -104,7 +93,7 @@ rule rank_training_videos:
 # Ranked lists for the test queries.
 use rule rank_training_videos as rank_test_videos with:
     input:
-        unpack(partial(testing_inputs, settings)),
+        unpack(partial(vcmr.testing_inputs, settings)),
         checkpoint="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/checkpoint.safetensors",
     output:
         ranked="results/{dataset}/retrieval/xml/{trained_on}/seed-{seed}/{tested_on}/ranked-test.h5",
@@ -118,7 +107,7 @@ use rule rank_training_videos as rank_test_videos with:
 rule test_model:
     """VR, SVMR and VCMR lists of a trained model, and their recall with intervals (section 4, supplement B)."""
     input:
-        unpack(partial(testing_inputs, settings)),
+        unpack(partial(vcmr.testing_inputs, settings)),
         weights=text_records(settings),
         checkpoint=rules.train_model.output.checkpoint,
     output:
@@ -135,8 +124,8 @@ rule test_model:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),
-        settings=of_key(testing_settings),
-        settings_sha256=partial(settings_digest, settings),
-        model_code=model_code,
+        settings=of_key(vcmr.testing_settings),
+        settings_sha256=partial(vcmr.settings_digest, settings),
+        model_code=vcmr.model_code,
     script:
         "../scripts/retrieval/test.py"

@@ -79,9 +79,9 @@ rule rank_twin_videos:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/rank_videos.py"),
-        settings=of_key(ranking_settings),
+        settings=of_key(vcmr.ranking_settings),
         captions="{tested_on}",
-        model_code=model_code,
+        model_code=vcmr.model_code,
     script:
         "../../scripts/retrieval/rank_videos.py"
 
@@ -106,9 +106,9 @@ rule test_on_twins:
         gpu=int(settings.retrieval.device == "cuda"),
     params:
         code=code_of("retrieval/test.py"),
-        settings=of_key(testing_settings),
-        settings_sha256=partial(settings_digest, settings),
-        model_code=model_code,
+        settings=of_key(vcmr.testing_settings),
+        settings_sha256=partial(vcmr.settings_digest, settings),
+        model_code=vcmr.model_code,
     script:
         "../../scripts/retrieval/test.py"
 

@@ -142,4 +142,7 @@ def _reason(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser()
+    for name in ("source", "target"):
+        parser.add_argument(name)
+    sys.exit(main(**vars(parser.parse_args())))
