@@ -67,7 +67,8 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
     shard = {"shards": 1, "code": "1"}
     probed = {name: f"{HERE}/corpus/shards/shard-00.{name}.jsonl" for name in ("moments", "videos")}
     first, *more = map(str, outputs)
-    clips = {"threads": 1, "frames": 4, "frames_per_interval": 1, "image_size": 32, "clip_side": None, "keep": True}
+    clips = {"frames": 4, "frames_per_interval": 1, "image_size": 32, "clip_side": {"gather_streams": 32}.get(job)}
+    gathering = {"clips": clips, "keep": True}
     given = {"videos": "videos", "moments": "moments.jsonl"}
     probing = {"source": {"default_split": "train", "published": False}, "rows": Path("moments.jsonl").read_text()}
     written = {"probes": first, **dict(zip(("moments", "videos"), more))}
@@ -80,10 +81,9 @@ def run(job: str, **changed: object) -> dict[str, bytes]:
         "detect_scenes": ("corpus/detect_scenes.py", {"videos": "videos"}, {"scenes": first}, cutting),
         "extract_keyframes": ("keyframes/extract.py", probed, {"keyframes": first}, keyframes),
         "extract_video_features": ("features/extract_video.py", seen, {"features": first}, seeing),
-        "gather_clips": ("evaluator/gather_clips.py", probed, {"clips": first, "index": (more or [""])[0]}, clips),
+        "gather_clips": ("evaluator/gather_clips.py", probed, {"clips": first, "index": (more or [""])[0]}, gathering),
     }
-    described["gather_streams"] = (*described["gather_clips"][:3], {**clips, "clip_side": 32})
-    path, inputs, output, params = described[job]
+    path, inputs, output, params = described[job.replace("streams", "clips")]
     params = {**shard, **params, **changed}
     script_run(path, job, inputs, output, params, {"dataset": "kitchen", "shard": "shard-00"})()
     return {path.name: path.read_bytes() for path in outputs}
