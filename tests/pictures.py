@@ -20,13 +20,14 @@ with `pages`, a function of the folder of results: pages for the sheet."""
 FIGURES = ("pipeline", "predictions")
 """Figures of the run, which keep their names."""
 WIDTH, HEIGHT, SMALL, COLUMNS = 1400, 1000, 560, 2
+LOADED = "[...document.images].every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)"
 
 
 def shoot(chromium: Browser, page: Path, scheme: str = "light", width: int = WIDTH) -> Image.Image:
     chromium.scheme(scheme)
     chromium.call("Emulation.setDeviceMetricsOverride", width=width, height=HEIGHT, deviceScaleFactor=1, mobile=False)
     chromium.open(page)
-    chromium.wait("[...document.images].every((one) => one.complete || one.loading === 'lazy')")
+    chromium.wait(LOADED)
     return Image.open(chromium.screenshot("picture", width, HEIGHT)).convert("RGB")
 
 

@@ -1,11 +1,11 @@
 """Pictures of the search page on the clips of `make real`; see tests/pictures.py."""
 
-import io
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from browser import Browser
+from pictures import LOADED
 from PIL import Image
 from search_walk import ask, served
 
@@ -25,6 +25,5 @@ def take(chromium: Browser, results: Path) -> Iterator[tuple[str, Image.Image]]:
         ):
             with served(index.resolve(), Path()) as address:
                 ask(chromium, address, query)
-                chromium.wait("[...document.images].every((one) => one.complete || one.loading === 'lazy')")
-                shot = chromium.screenshot(name, WIDTH, HEIGHT)
-                yield name, Image.open(io.BytesIO(shot.read_bytes())).convert("RGB")
+                chromium.wait(LOADED)
+                yield name, Image.open(chromium.screenshot(name, WIDTH, HEIGHT)).convert("RGB")
